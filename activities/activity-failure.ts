@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import { pauseAfter } from '../src/tasks/step-retry-pause.ts';
+import { retryPauseAfter } from '../src/tasks/step-retry-pause.ts';
 import { recordRetry } from '../src/tasks/task-rows.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
@@ -45,5 +45,5 @@ function pauseOf(error: unknown): number | undefined {
   if (error instanceof CancelledFailure) return undefined;
   if (error instanceof TaskError && !error.retryable) return undefined;
   const named: unknown = error instanceof ApplicationFailure ? error.nextRetryDelay : undefined;
-  return typeof named === 'number' ? named : pauseAfter(Context.current().info.attempt);
+  return typeof named === 'number' ? named : retryPauseAfter(Context.current().info.attempt);
 }

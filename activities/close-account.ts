@@ -1,22 +1,22 @@
-import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/tasks/end/close-account-rows.ts';
+import { finishClosure, isClosing, listTasksToEmpty, listAccountUploads } from '../src/tasks/end/close-account-rows.ts';
 import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-deletion.ts';
-import { isFinal } from '../src/catalogue/tasks/task.ts';
+import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { maxUploads } from '../src/media/references/upload-rules.ts';
 import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/end-checkout.ts';
-import type { Engine } from '../src/catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
 import { pageSize, processRows, type RowDeps } from './maintenance/for-each-row.ts';
 
 export type EmptyAccountDeps = SweepDeps &
   Pick<PaymentDeps, 'events'> & {
-    readonly engine: Pick<Engine, 'cancelWorkflow'>;
+    readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;
     /** Undefined while credits are not for sale. */
-    readonly payments: SalesDeps | undefined;
+    readonly payments: PaymentProviderDeps | undefined;
   };
 
-export type SalesDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
+export type PaymentProviderDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 
 /** `after`: the last task of the page before. */
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
@@ -58,7 +58,7 @@ const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, becaus
 async function emptyTask(deps: EmptyAccountDeps, taskId: string): Promise<void> {
   const { db, engine, events } = deps;
   let task = await findTask(db, taskId);
-  if (task !== undefined && !isFinal(task.state)) {
+  if (task !== undefined && !isFinalState(task.state)) {
     const ended = await failAndRefund(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
     if (ended.changed) events.emit({ kind: 'task_ended', task: ended.task });
     await engine.cancelWorkflow(taskId);
@@ -71,7 +71,7 @@ async function emptyTask(deps: EmptyAccountDeps, taskId: string): Promise<void> 
 }
 
 async function deleteUploads(deps: EmptyAccountDeps, accountId: string): Promise<number> {
-  const uploads = await listUploadsOf(deps.db, accountId, maxUploads);
+  const uploads = await listAccountUploads(deps.db, accountId, maxUploads);
   const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
   await processRows(deps, uploads, { name: 'empty-account', work });
   return uploads.length;

@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/text/field-errors.ts';
-import { isFinal } from '../src/catalogue/tasks/task.ts';
+import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { taskEventId } from '../src/tasks/task-end-event.ts';
 import { taskWorkflowId } from '../src/temporal/connection/task-queues.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
@@ -22,7 +22,7 @@ export type ConfirmChargeDeps = {
 };
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and the account that pays. */
-export type TaskOrder = { readonly accountId: string; readonly request: unknown };
+export type OperatorOrder = { readonly accountId: string; readonly request: unknown };
 
 export type ChargedTask = {
   readonly accountId: string;
@@ -43,7 +43,7 @@ export type ChargedTask = {
  * Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createConfirmCharge(deps: ConfirmChargeDeps) {
-  return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
+  return async ({ taskId, order }: { taskId: string; order?: OperatorOrder | undefined }): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await recordQueuing(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     const { accountId, deadlineMs, state, createdAt } = task;
@@ -53,7 +53,7 @@ export function createConfirmCharge(deps: ConfirmChargeDeps) {
       throw new Error(`model ${model} is not in the catalogue of this worker yet`);
     const isRemote = known?.isRemote === true;
     if (isRemote) await saveTaskTiers(deps.db, taskId, known.tiers);
-    return { accountId, model, deadlineMs, isFinal: isFinal(state), isRemote };
+    return { accountId, model, deadlineMs, isFinal: isFinalState(state), isRemote };
   };
 }
 
@@ -64,7 +64,7 @@ export function createConfirmCharge(deps: ConfirmChargeDeps) {
 const catalogueReadMs = 60_000;
 
 /** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */
-function requireIds(taskId: string, order: TaskOrder | undefined): void {
+function requireIds(taskId: string, order: OperatorOrder | undefined): void {
   const { workflowExecution } = Context.current().info;
   if (!isLowerCaseUuid(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
   // The event of a task has an id of version 8, and the end of the task could not be stored if it had the same one.
@@ -73,7 +73,7 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
   if (order !== undefined && !isLowerCaseUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
-async function chargeOrder(deps: ConfirmChargeDeps, taskId: string, order: TaskOrder | undefined): Promise<QueuedTask> {
+async function chargeOrder(deps: ConfirmChargeDeps, taskId: string, order: OperatorOrder | undefined): Promise<QueuedTask> {
   if (order === undefined)
     throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);

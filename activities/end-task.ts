@@ -4,12 +4,12 @@ import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/catalogue/prices/counted-seconds.ts';
-import { isFinal, keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/catalogue/tasks/task.ts';
+import { isFinalState, fileKeysOfResult, type TaskFailure, type TaskResult, type TaskState } from '../src/catalogue/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/task-rows.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { findOrder, type OrderedTask, type ShortfallDecision, decideShortfall } from '../src/tasks/end/shortfall.ts';
+import { findOrderedTask, type OrderedTask, type ShortfallDecision, decideShortfall } from '../src/tasks/end/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import { resultKeysOf } from './task-file-keys.ts';
 
@@ -35,14 +35,14 @@ export function createCompleteTask(deps: CompleteTaskDeps) {
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<FinalState> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
-      const task = await findOrder(db, taskId);
-      const wasFinal = task === undefined || isFinal(task.state);
+      const task = await findOrderedTask(db, taskId);
+      const wasFinal = task === undefined || isFinalState(task.state);
       const end = wasFinal
         ? await endCounted(deps, () => completeTask(db, taskId, result))
         : await endByOrder(deps, task, result);
       if (end.state !== 'fail') return end;
       if (end.failCode !== 'result_invalid') await recordLate(deps, taskId, end);
-      await Promise.all(keysOf(result).map((key) => media.delete(key)));
+      await Promise.all(fileKeysOfResult(result).map((key) => media.delete(key)));
       return end;
     });
 }

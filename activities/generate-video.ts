@@ -2,41 +2,41 @@ import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { VideoForm } from '../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../src/catalogue/media/stored-video-form.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { isFinal } from '../src/catalogue/tasks/task.ts';
+import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/task-rows.ts';
-import type { MediaFetch } from '../src/media/references/reference-media.ts';
+import type { ReferenceMediaRequest } from '../src/media/references/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { RunningAttempts } from './running-attempts.ts';
-import type { Job, Stop } from '../src/tasks/jobs/attempt-job.ts';
+import type { OpenJob, AttemptEnd } from '../src/tasks/jobs/attempt-job.ts';
 import {
-  type Attempt,
+  type GenerationAttempt,
   type GenerationDeps,
   hasDeadlinePassed,
-  interrupted,
-  type Outcome,
+  endAfterAbort,
+  type StepOutcome,
 } from './generation/attempt.ts';
-import { errorOf } from './generation/failures.ts';
+import { errorOfAttemptEnd } from './generation/failures.ts';
 import { fetchVideo } from './generation/fetch-video.ts';
 import { followJob } from './generation/follow-job.ts';
 import { readOpenJob, recoverJob } from './generation/recover-job.ts';
 import { runJobInRequest } from './generation/run-in-request.ts';
 import { submitJob } from './generation/submit-job.ts';
-import { openOrReserveJob, type NextJob, ownMachinePause } from '../src/tasks/jobs/next-job.ts';
+import { openOrReserveJob, type NextJob, ownMachineDisabledPause } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
-import { type Machine, requireWorkingMachine } from './require-working-machine.ts';
+import { type WorkerMachine, requireWorkingMachine } from './require-working-machine.ts';
 
 export type GenerateVideoDeps = GenerationDeps & {
   readonly attempts: RunningAttempts;
-  readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
+  readonly fetchMedia: (fetch: ReferenceMediaRequest) => Promise<ReferenceMedia>;
   /** Videos of upstreams are marked as made by a model. */
   readonly marksVideos: boolean;
-  readonly machine: Machine;
+  readonly machine: WorkerMachine;
 };
 
 type GenerationOrder = {
@@ -77,15 +77,15 @@ async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: b
 async function admit(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
   requireWorkingMachine(deps.machine);
   if (!isRemote) {
-    const stop = await ownMachinePause(deps);
-    if (stop !== undefined) throw errorOf(stop);
+    const stop = await ownMachineDisabledPause(deps);
+    if (stop !== undefined) throw errorOfAttemptEnd(stop);
     return undefined;
   }
   const task = await findTask(deps.db, taskId);
-  if (task === undefined || isFinal(task.state)) throw hasEnded();
+  if (task === undefined || isFinalState(task.state)) throw hasEnded();
   const next = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, taskId));
   if (next.kind === 'job' || next.kind === 'resumed') return next;
-  throw errorOf(next);
+  throw errorOfAttemptEnd(next);
 }
 
 function hasEnded(): TaskError {
@@ -103,7 +103,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
   const progress = heartbeatProgress(context, isRemote);
   const signalWithoutDeadline = AbortSignal.any([context.cancellationSignal, alive.signal]);
   const signal = AbortSignal.any([signalWithoutDeadline, deadline.signal]);
-  const started: Attempt['started'] = { at: task.generationStartedAt };
+  const started: GenerationAttempt['started'] = { at: task.generationStartedAt };
   let fetched: Promise<ReferenceMedia> | undefined;
   const bounds = deps.models().get(task.param.model)?.input;
   const media = () => (fetched ??= deps.fetchMedia({ input, bounds, folder: workFolder, signal }));
@@ -113,7 +113,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
     const attempt = { deps, task, started, form, workFolder, ...signals, media, report: progress.report };
     const outcome = await runJobs(attempt, first);
     if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
-    if (outcome.kind !== 'video') throw errorOf(outcome);
+    if (outcome.kind !== 'video') throw errorOfAttemptEnd(outcome);
     // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
     if (started.at !== undefined)
       deps.events.emit({ kind: 'stage_ended', stage: 'generation', durationMs: Date.now() - started.at });
@@ -136,23 +136,23 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
  * resumes the job from its row: `openOrReserveJob` finds the row, and `readOpenJob` returns its state.
  */
 async function runJobs(
-  attempt: Attempt,
+  attempt: GenerationAttempt,
   first: NextJob | undefined,
-): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
+): Promise<Extract<StepOutcome, { kind: 'video' }> | AttemptEnd> {
   const { deps, task } = attempt;
-  let outcome: Outcome | NextJob = first ?? { kind: 'next' };
+  let outcome: StepOutcome | NextJob = first ?? { kind: 'next' };
   for (;;) {
     if (outcome.kind === 'next')
       outcome = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
     else if (outcome.kind === 'resumed') outcome = await readOpenJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     // A task whose deadline has passed waits for no further job.
-    else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? interrupted(attempt) : outcome;
+    else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? endAfterAbort(attempt) : outcome;
   }
 }
 
 /** The state machine of a job; src/tasks/jobs/job-states.ts declares the states and what they lead to. */
-function step(attempt: Attempt, job: Job): Promise<Outcome> {
+function step(attempt: GenerationAttempt, job: OpenJob): Promise<StepOutcome> {
   switch (job.state) {
     case 'reserved':
       return untilDeadline(attempt, () => submitJob(attempt, job));
@@ -169,15 +169,15 @@ function step(attempt: Attempt, job: Job): Promise<Outcome> {
 }
 
 /** After the deadline no job is created or searched for. An unavailable database is retried, so that the job is checked once more. */
-async function untilDeadline(attempt: Attempt, work: () => Promise<Outcome>): Promise<Outcome> {
-  if (attempt.signal.aborted) return interrupted(attempt);
+async function untilDeadline(attempt: GenerationAttempt, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
+  if (attempt.signal.aborted) return endAfterAbort(attempt);
   try {
     const outcome = await work();
     const isDecided = outcome.kind !== 'waits' && outcome.kind !== 'undecided';
-    return isDecided || !hasDeadlinePassed(attempt) ? outcome : interrupted(attempt);
+    return isDecided || !hasDeadlinePassed(attempt) ? outcome : endAfterAbort(attempt);
   } catch (error) {
     if (error instanceof DatabaseUnavailable || !attempt.signal.aborted) throw error;
-    return interrupted(attempt);
+    return endAfterAbort(attempt);
   }
 }
 
@@ -186,7 +186,7 @@ function formOf(
   { models, marksVideos }: Pick<GenerateVideoDeps, 'models' | 'marksVideos'>,
   { param }: GeneratingTask,
   isRemote: boolean,
-): VideoForm | undefined {
+): StoredVideoRequirements | undefined {
   const { generateAudio: audio, resolution, ratio } = param.input;
   const model = models().get(param.model);
   const { fit = 'keep', lastFrame = false } = model ?? {};

@@ -1,12 +1,12 @@
 import type { Context } from '@temporalio/activity';
 import type { z } from 'zod';
-import { generationHeartbeat } from '../src/catalogue/tasks/workflow-engine.ts';
+import { generationHeartbeatSchema } from '../src/catalogue/tasks/workflow-engine.ts';
 
 /**
  * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next
  * heartbeat. Each one is a write in Temporal: at every 2 s, 500 simultaneous generations delayed everything else there (bench/).
  */
-export const keepAliveMs = 5_000;
+export const heartbeatIntervalMs = 5_000;
 /**
  * Thousands of generations may wait for their upstreams. They send a heartbeat after this part of their heartbeat timeout, so that
  * one heartbeat may be lost.
@@ -17,15 +17,15 @@ const firstBeatMs = 250;
 
 /** Sends progress by heartbeat. It never decreases: a new attempt continues from the last attempt's figure. */
 export function heartbeatProgress(context: Context, isRemote: boolean) {
-  let progress = generationHeartbeat.safeParse(context.info.heartbeatDetails).data?.progress ?? 0;
+  let progress = generationHeartbeatSchema.safeParse(context.info.heartbeatDetails).data?.progress ?? 0;
   let isTime = false;
-  const beat = () => context.heartbeat({ progress } satisfies z.output<typeof generationHeartbeat>);
+  const beat = () => context.heartbeat({ progress } satisfies z.output<typeof generationHeartbeatSchema>);
   const first = setTimeout(() => {
     isTime = true;
     beat();
   }, firstBeatMs);
   const { heartbeatTimeoutMs = 60_000 } = context.info;
-  const timer = setInterval(beat, isRemote ? remoteKeepAliveShare * heartbeatTimeoutMs : keepAliveMs);
+  const timer = setInterval(beat, isRemote ? remoteKeepAliveShare * heartbeatTimeoutMs : heartbeatIntervalMs);
   return {
     report: (next: number) => {
       if (!(next > progress)) return;

@@ -2,13 +2,13 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
-import type { CallbackAnswer, CallbackPost } from '../src/tasks/callbacks/post-callback.ts';
+import type { CallbackAnswer, CallbackToPost } from '../src/tasks/callbacks/post-callback.ts';
 import { type Delivery, type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
 import { findOwedDelivery, type OwedDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 
 export type SendCallbackDeps = OwedDeliveryDeps & {
-  readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
+  readonly postCallback: (post: CallbackToPost) => Promise<CallbackAnswer>;
   readonly events: TaskEvents;
 };
 

@@ -3,39 +3,39 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { VideoForm } from '../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../src/catalogue/media/stored-video-form.ts';
 import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/video/read-video.ts';
 import { labelAsGenerated } from '../src/media/video/label-as-generated.ts';
 import { videoLayoutOf } from '../src/media/video/video-layout.ts';
-import { measureIfUsable, type VideoInspector } from '../src/media/video/inspect-video.ts';
-import type { VideoNormaliser } from '../src/media/ffmpeg/normalize-video.ts';
+import { measureIfPosterUsable, type VideoInspector } from '../src/media/video/inspect-video.ts';
+import type { VideoNormalizer } from '../src/media/ffmpeg/normalize-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideo } from '../src/providers/provider-contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
-import { keepAliveMs } from './heartbeats.ts';
+import { heartbeatIntervalMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
-import { type Machine, requireWorkingMachine } from './require-working-machine.ts';
+import { type WorkerMachine, requireWorkingMachine } from './require-working-machine.ts';
 
 export type StoreResultDeps = {
   readonly db: Database;
   readonly media: Pick<ResultStore, 'put' | 'fetchTo' | 'list' | 'delete'>;
-  readonly normalizeVideo: VideoNormaliser;
+  readonly normalizeVideo: VideoNormalizer;
   readonly inspectVideo: VideoInspector;
   /** The name of the service, which marks of videos contain. */
   readonly serviceName: string;
-  readonly machine: Machine;
+  readonly machine: WorkerMachine;
   readonly events: TaskEvents;
 };
 
 /** A generated video that is in our own store. */
 export type StagedVideo = {
   /** Undefined if the file is stored as it is, or refused. */
-  readonly form?: VideoForm;
+  readonly form?: StoredVideoRequirements;
   /** Set if the video is already stored under its final key. */
   readonly result?: TaskResult;
 };
@@ -54,7 +54,7 @@ export function createStoreResult(deps: StoreResultDeps) {
     });
 }
 
-type StoreOrder = { readonly taskId: string; readonly form?: VideoForm | undefined };
+type StoreOrder = { readonly taskId: string; readonly form?: StoredVideoRequirements | undefined };
 
 const maxTimeouts = 3;
 const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
@@ -67,7 +67,7 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { data } = timeoutsSchema.safeParse(context.info.heartbeatDetails);
   const timeouts = data?.timeouts ?? 0;
-  const timer = setInterval(() => context.heartbeat({ timeouts }), keepAliveMs);
+  const timer = setInterval(() => context.heartbeat({ timeouts }), heartbeatIntervalMs);
   try {
     return await work();
   } catch (cause) {
@@ -153,11 +153,11 @@ export async function storeUnconverted(
   taskId: string,
   { path, posterPath }: GeneratedVideo,
 ): Promise<TaskResult | undefined> {
-  const poster = await usablePoster(posterPath);
+  const poster = await usablePosterPath(posterPath);
   if (poster === undefined) return undefined;
   const startedAt = performance.now();
   try {
-    const measured = await measureIfUsable(path, poster);
+    const measured = await measureIfPosterUsable(path, poster);
     if (measured === undefined) return undefined;
     const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
     await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);
@@ -172,7 +172,7 @@ export async function storeUnconverted(
 const maxPosterBytes = 4 * 1024 * 1024;
 
 /** Returns the path if it is a file that may be a poster. */
-export async function usablePoster(path: string | undefined): Promise<string | undefined> {
+export async function usablePosterPath(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const file = await stat(path).catch(() => undefined);
   return file?.isFile() === true && file.size <= maxPosterBytes ? path : undefined;

@@ -1,16 +1,16 @@
 import { Context } from '@temporalio/activity';
-import type { ProviderTest } from '../src/catalogue/providers/provider-test-outcome.ts';
+import type { ProviderTestReport } from '../src/catalogue/providers/provider-test-outcome.ts';
 import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
-import type { TestProvider } from '../src/providers/registry.ts';
+import type { ProviderTester } from '../src/providers/registry.ts';
 
 export type TestProviderDeps = {
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
-  readonly testProvider: TestProvider;
+  readonly testProvider: ProviderTester;
 };
 
 /** Tests a provider with one request that costs nothing. Only workers have the keys of providers. */
 export function createTestProvider(deps: TestProviderDeps) {
-  return async ({ provider }: { readonly provider: string }): Promise<ProviderTest> => {
+  return async ({ provider }: { readonly provider: string }): Promise<ProviderTestReport> => {
     const entries = [...deps.models().values()].flatMap(({ tiers }) => tiers.flat());
     const entry = entries.find((one) => one.provider === provider);
     if (entry === undefined) return { outcome: 'not_tested', detail: 'no model of the catalogue uses it' };

@@ -1,4 +1,4 @@
-import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
 import { createDatabase, type Database } from '../src/platform/database/database.ts';
 import type { Bench } from './bench.ts';
 import { type Child, startChild } from './child.ts';
@@ -39,7 +39,7 @@ export async function startHttpFloor(bench: Bench, body: unknown): Promise<HttpF
 }
 
 async function startFloor(environment: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const { TEMPORAL_ADDRESS: _mine, ...inherited } = process.env;
   const child = startChild('./floor-http.js', {
     ...inherited,

@@ -3,7 +3,7 @@ import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../src/run/config/config.ts';
-import { findFfmpeg } from '../src/run/embedded/find-ffmpeg.ts';
+import { findOrDownloadFfmpeg } from '../src/run/embedded/find-ffmpeg.ts';
 import type { Bench } from './bench.ts';
 import { benchTemporalCli } from './servers.ts';
 
@@ -15,7 +15,7 @@ const run = promisify(execFile);
  */
 export function benchFfmpeg(): Promise<string> {
   const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
-  return findFfmpeg({ explicitPath, cacheFolder, log: (line) => void process.stderr.write(`${line}\n`) });
+  return findOrDownloadFfmpeg({ explicitPath, cacheFolder, log: (line) => void process.stderr.write(`${line}\n`) });
 }
 
 /** Describes the machine and the versions, one per line. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
 import {
   makeNamespace,
   makeTemporalSchema,
@@ -35,7 +35,7 @@ export async function startProductionTemporal({
 }): Promise<TemporalAddress> {
   await makeTemporalSchema(serverPath, postgresUrl);
   await mkdir(join(folder, 'config'), { recursive: true });
-  const port = await freePort();
+  const port = await reserveFreePort();
   await writeFile(join(folder, 'dynamic.yaml'), 'matching.enableFairness:\n  - value: true\n');
   await writeFile(join(folder, 'config', 'bench.yaml'), JSON.stringify(await configuration(postgresUrl, folder, port)));
   const log = openSync(join(folder, 'server.log'), 'a');
@@ -58,8 +58,8 @@ export async function startProductionTemporal({
 async function configuration(postgresUrl: string, folder: string, port: number): Promise<unknown> {
   const service = async (grpcPort?: number) => ({
     rpc: {
-      grpcPort: grpcPort ?? (await freePort()),
-      membershipPort: await freePort(),
+      grpcPort: grpcPort ?? (await reserveFreePort()),
+      membershipPort: await reserveFreePort(),
       bindOnIP: '127.0.0.1',
     },
   });

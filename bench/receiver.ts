@@ -1,4 +1,4 @@
-import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
 import { startChild, type Child } from './child.ts';
 
 /**
@@ -13,7 +13,7 @@ export type Receiver = {
 };
 
 export async function startReceiver(): Promise<Receiver> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const child = startChild('./floor-receiver.js', { ...process.env, PORT: String(port) });
   const asking: ((received: number) => void)[] = [];
   await new Promise<void>((resolve) => {

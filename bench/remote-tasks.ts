@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
 import { waitUpTo } from './batch.ts';
 import type { Bench, Rows } from './bench.ts';
 import type { Child } from './child.ts';
@@ -37,7 +37,7 @@ export type RemoteTasks = {
 };
 
 export async function* withRemoteTasks(bench: Bench, work: (remote: RemoteTasks) => Rows): Rows {
-  const [upstream, port] = [await startUpstream(), await freePort()];
+  const [upstream, port] = [await startUpstream(), await reserveFreePort()];
   const path = join(bench.folder, 'remote-catalogue.json');
   await writeFile(path, JSON.stringify(catalogueAt(upstream)));
   const service = await benchService(bench, bench.engine.address, {

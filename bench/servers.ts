@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { readConfig } from '../src/run/config/config.ts';
-import { startPostgres, type Postgres } from '../src/run/embedded/postgres/postgres.ts';
-import { findTemporalCli } from '../src/run/embedded/temporal/temporal-cli.ts';
+import { startPostgres, type PostgresServer } from '../src/run/embedded/postgres/postgres.ts';
+import { findOrDownloadTemporalCli } from '../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../src/run/embedded/temporal/temporal-server.ts';
 
 const silent = () => undefined;
 
 /** Starts PostgreSQL as `npm start` does, with fsync. */
-export function benchPostgres(folder: string): Promise<Postgres> {
+export function benchPostgres(folder: string): Promise<PostgresServer> {
   return startPostgres({ folder: join(folder, 'postgres'), log: silent });
 }
 
@@ -24,5 +24,5 @@ export async function benchTemporal(folder: string): Promise<TemporalServer> {
 export function benchTemporalCli(): Promise<string> {
   const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
-  return findTemporalCli({ cacheFolder, searchPath, log: silent, ...explicitPath });
+  return findOrDownloadTemporalCli({ cacheFolder, searchPath, log: silent, ...explicitPath });
 }

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { scopes } from '../src/accounts/keys/api-key.ts';
-import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
 import { setAccountLimits } from '../src/accounts/accounts.ts';
-import { createApiKey } from '../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../src/accounts/keys/keys.ts';
 import { createDatabase, type Database } from '../src/platform/database/database.ts';
 import { migrateToLatest } from '../src/run/schema/migrator.ts';
 import { waitFor } from '../test/support/wait-for.ts';
@@ -71,7 +71,7 @@ export async function benchService(
     db,
     startApi: async (more = {}) => {
       // A given port is one that upstreams call; otherwise any free port does.
-      const port = Number(more['PORT'] ?? (await freePort()));
+      const port = Number(more['PORT'] ?? (await reserveFreePort()));
       const baseUrl = `http://127.0.0.1:${port}`;
       const child = kept(startChild('../src/run/main/api.js', { ...environment, PORT: String(port), ...more }));
       await waitFor(`the API at ${baseUrl}`, () => isThere(baseUrl));
@@ -108,7 +108,7 @@ export async function benchAccounts(db: Database, count: number): Promise<readon
   for (let index = 0; index < count; index += 1) {
     const accountId = await createAccount(db, { name: `bench ${index}`, credits: 1_000_000_000 });
     await setAccountLimits(db, accountId, { maxUnfinishedTasks: 1_000_000, createRate: undefined });
-    const created = await createApiKey(db, { accountId, name: 'bench', scopes });
+    const created = await createKeyUnchecked(db, { accountId, name: 'bench', scopes });
     if (created === undefined) throw new Error('the account is gone');
     accounts.push({ accountId, key: created.key });
   }

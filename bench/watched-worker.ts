@@ -4,7 +4,7 @@ import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/registry.ts';
 import { externalSettings } from '../src/run/config/process-settings.ts';
-import { fatalErrors, runUntilSignal } from '../src/run/main/run-until-signal.ts';
+import { createFatalPromise, runUntilSignal } from '../src/run/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/run/main/run-worker.ts';
 import { startWorker } from '../src/run/main/start-worker.ts';
 
@@ -30,7 +30,7 @@ function watchedProviders({ ofEntry, ofJob }: Providers): Providers {
 keepHeapsSmall();
 const settings = externalSettings(readConfig());
 const log = createLog({ level: settings.logLevel });
-const fatal = fatalErrors();
+const fatal = createFatalPromise();
 const part = await startWorker(settings, log, fatal.reject, createMetrics(), (parts) => ({
   ...parts,
   providers: { ...parts.providers, ...watchedProviders(parts.providers) },

@@ -3,8 +3,8 @@
 // VIDEOGEN_SKIP_DOWNLOADS=1 skips it.
 import { existsSync } from 'node:fs';
 import { readConfig } from '../dist/src/run/config/config.js';
-import { cachedFfmpeg, findFfmpeg } from '../dist/src/run/embedded/find-ffmpeg.js';
-import { cachedTemporalCli, findTemporalCli } from '../dist/src/run/embedded/temporal/temporal-cli.js';
+import { ffmpegCachePath, findOrDownloadFfmpeg } from '../dist/src/run/embedded/find-ffmpeg.js';
+import { temporalCliCachePath, findOrDownloadTemporalCli } from '../dist/src/run/embedded/temporal/temporal-cli.js';
 
 const log = (message) => process.stderr.write(`${message}\n`);
 const warn = (error) => log(`warning: ${error.message}`);
@@ -15,9 +15,9 @@ async function fetchAll() {
   const { skipDownloads, cacheFolder, path: searchPath, temporalCliPath, ffmpegPath } = readConfig();
   if (skipDownloads) return;
   const search = { cacheFolder, log };
-  if (!existsSync(cachedFfmpeg(cacheFolder))) await findFfmpeg({ ...search, explicitPath: ffmpegPath }).catch(warn);
-  if (!existsSync(cachedTemporalCli(cacheFolder)))
-    await findTemporalCli({ ...search, explicitPath: temporalCliPath, searchPath }).catch(warn);
+  if (!existsSync(ffmpegCachePath(cacheFolder))) await findOrDownloadFfmpeg({ ...search, explicitPath: ffmpegPath }).catch(warn);
+  if (!existsSync(temporalCliCachePath(cacheFolder)))
+    await findOrDownloadTemporalCli({ ...search, explicitPath: temporalCliPath, searchPath }).catch(warn);
   const tests = new URL('../dist/test/support/servers/temporal-test-server.js', import.meta.url);
   if (!existsSync(tests)) return;
   const { fetchTestServer } = await import(tests.href);

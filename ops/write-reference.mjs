@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { commands } from '../dist/src/run/cli/commands.js';
-import { scrapeMetrics } from '../dist/src/run/metrics/scraped-gauges.js';
+import { scrapedGauges } from '../dist/src/run/metrics/scraped-gauges.js';
 import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
 import { tableGrowth } from '../dist/src/library/operations/table-growth-reference.js';
 import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
@@ -18,7 +18,7 @@ const reference = {
     const below = command.commands.map((each) => `\`${each.name()}\``).join(', ');
     return [`\`${command.name()}\``, below, command.description()];
   }),
-  metric: [...eventMetrics, ...scrapeMetrics, buildInfo].map(({ name, labels = [], process, help, actWhen = '' }) => {
+  metric: [...eventMetrics, ...scrapedGauges, buildInfo].map(({ name, labels = [], process, help, actWhen = '' }) => {
     const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
     return [`\`${name}${braces}\``, process, help, actWhen];
   }),

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
 import { createTask, recordInfo } from './support/service/call-api.ts';
 import { waitFor } from './support/wait-for.ts';
 
@@ -39,7 +39,7 @@ describe('the build, in a checkout of its own', () => {
   after(() => rm(checkout, { recursive: true, force: true }));
 
   test('a running service and its command line go on while changed sources are built, and make a video after it', async () => {
-    const port = await freePort();
+    const port = await reserveFreePort();
     const baseUrl = `http://127.0.0.1:${port}`;
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const env = { ...rest, VIDEOGEN_DATA: join(checkout, 'data'), PORT: String(port) };

@@ -6,7 +6,7 @@ import { settingDefaults } from '../src/run/config/config.ts';
 import { maxBodyBytes } from '../src/api/core/request-sizes.ts';
 import { maxInlineBytes } from '../src/api/core/server/read-json-or-form.ts';
 import { defaultModels } from '../src/catalogue/models/model.ts';
-import { lifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
+import { linkLifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
 import { maxCutShare } from '../src/catalogue/media/frame-size.ts';
 import { sessionSeconds } from '../src/accounts/sign-in/session-terms.ts';
 import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
@@ -14,7 +14,7 @@ import { linkGraceMs } from '../activities/generation/submit-job.ts';
 import { lookUpLimitMs } from '../activities/generation/recover-job.ts';
 import { endpoints } from '../src/api/endpoints.ts';
 import { maxDeadlineSeconds } from '../src/catalogue/file/catalogue-schema.ts';
-import { linkLifeMs, previousSecretMs } from '../src/media/store/signed-link.ts';
+import { resultLinkLifeMs, previousSecretMs } from '../src/media/store/signed-link.ts';
 import { archiveLinkMs } from '../src/api/gallery/archive-routes.ts';
 import { hookLinkMs } from '../src/run/main/api-dependencies.ts';
 import { paymentsWindowMs } from '../activities/maintenance/reconcile-payments.ts';
@@ -70,9 +70,9 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', `up to ${standard?.input.fields.imageUrls.max} reference images`],
   ['docs/clients.md', `Bodies may have ${maxInlineBytes / 1024 / 1024} MiB`],
   ['docs/api.md', `${maxUploads} files and ${maxUploadedBytes / 1024 ** 3} GB per account`],
-  ['docs/operations/access.md', `Invitations and resets work once, for ${lifetimeSeconds.invite / 3600} hours`],
-  ['docs/operations/access.md', `Invitations and resets work once, for ${lifetimeSeconds.reset / 3600} hours`],
-  ['docs/operations/access.md', `The link works once, for ${lifetimeSeconds.confirm / 3600} hours`],
+  ['docs/operations/access.md', `Invitations and resets work once, for ${linkLifetimeSeconds.invite / 3600} hours`],
+  ['docs/operations/access.md', `Invitations and resets work once, for ${linkLifetimeSeconds.reset / 3600} hours`],
+  ['docs/operations/access.md', `The link works once, for ${linkLifetimeSeconds.confirm / 3600} hours`],
   ['docs/operations/runbooks.md', `below ${diskReserveBytes / 1024 ** 2} MiB`],
   ['docs/providers/README.md', `of 30 days, at most ${maxMarginMs / dayMs}`],
   [
@@ -118,7 +118,7 @@ for (const [page, text] of [...facts, ...lookUps, ...inWordsOnly]) {
 
 test('a previous secret is needed for longer than any link is valid, as the page about its rotation says', () => {
   const longestMs = maxDeadlineSeconds * 1000 + linkGraceMs;
-  assert.ok(longestMs < previousSecretMs && linkLifeMs < previousSecretMs);
+  assert.ok(longestMs < previousSecretMs && resultLinkLifeMs < previousSecretMs);
   const page = readFileSync('docs/operations/access.md', 'utf8').replaceAll(/\s+/g, ' ');
   assert.ok(page.includes(`4. ${inWords(previousSecretMs, dayMs).replace('t', 'T')} days later`));
   assert.ok(page.includes(`valid for up to ${longestMs / hourMs} hours`));
@@ -177,7 +177,7 @@ test('the page about access lists the changes by operators that need a recent au
 
 test('the figures in words are those of the settings', () => {
   assert.equal(settingDefaults.get('STUCK_TASK_SECONDS'), '600');
-  assert.equal(lifetimeSeconds.setup, 1800, 'half an hour, as the start prints');
+  assert.equal(linkLifetimeSeconds.setup, 1800, 'half an hour, as the start prints');
   assert.match(settingDefaults.get('CREATE_RATE') ?? '', /\/10s$/);
 });
 

@@ -9,7 +9,7 @@ const { emptyAccountPage, finishClosing } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10m' },
 });
 
-export type Closing = AccountPage & {
+export type ClosingProgress = AccountPage & {
   /** Tasks, uploads and unpaid checkouts that this pass has found. */
   readonly found?: number;
   readonly passes?: number;
@@ -23,7 +23,7 @@ const [firstPauseMs, longestPauseMs] = [5_000, 600_000];
  * Empties a closed account page by page. A page may leave tasks behind, such as one whose job still runs upstream, so passes over all
  * tasks are repeated until one finds nothing.
  */
-export async function closeAccount({ accountId, ...from }: Closing): Promise<void> {
+export async function closeAccount({ accountId, ...from }: ClosingProgress): Promise<void> {
   let { after, found = 0, passes = 0 } = from;
   for (let pages = 0; pages < pagesPerRun; pages += 1) {
     const page = await emptyAccountPage({ accountId, after });

@@ -16,7 +16,7 @@ import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import type { DeliveryToStart } from '../src/catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
-import { type Owed, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
+import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
 
 export type DeliverCallbackInput = DeliveryToStart & {
   /** The outcome of the first attempt, when the workflow of the task has made it. */
@@ -26,7 +26,7 @@ export type DeliverCallbackInput = DeliveryToStart & {
 /** Sends immediately and begins the schedule anew, also during a pause of the delivery. */
 export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 
-type TaskToNotify = Owed & { readonly taskId: string; readonly accountId: string };
+type TaskToNotify = OwedNotifications & { readonly taskId: string; readonly accountId: string };
 
 /**
  * Delivers the callback and the event of a task, as its last step. The task's

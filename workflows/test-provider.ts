@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { MainActivities } from '../activities/index.ts';
-import type { ProviderTest } from '../src/catalogue/providers/provider-test-outcome.ts';
+import type { ProviderTestReport } from '../src/catalogue/providers/provider-test-outcome.ts';
 
 /** An operator waits for the result, so nothing is retried. */
 const { testProvider: run } = proxyActivities<Pick<MainActivities, 'testProvider'>>({
@@ -9,6 +9,6 @@ const { testProvider: run } = proxyActivities<Pick<MainActivities, 'testProvider
   retry: { maximumAttempts: 1 },
 });
 
-export async function testProvider(tested: { readonly provider: string }): Promise<ProviderTest> {
+export async function testProvider(tested: { readonly provider: string }): Promise<ProviderTestReport> {
   return await run(tested);
 }

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';
-import type { VideoForm } from '../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../src/catalogue/media/stored-video-form.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
 import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { RoutingDeps } from '../../src/tasks/jobs/next-job.ts';
-import type { Job, Next, Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import type { OpenJob, TryNextJob, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import type { StagedVideo } from '../store-result.ts';
 
 export type GenerationDeps = RoutingDeps & {
@@ -29,13 +29,13 @@ export type GenerationDeps = RoutingDeps & {
 
 export type AccountHashes = readonly [current: string, ...previous: string[]];
 
-export type Attempt = {
+export type GenerationAttempt = {
   readonly deps: GenerationDeps;
   readonly task: GeneratingTask;
   /** Unix milliseconds; `at` is undefined until the task has its first job. */
   readonly started: { at: number | undefined };
   /** Undefined for a video that is stored as it was delivered. */
-  readonly form: VideoForm | undefined;
+  readonly form: StoredVideoRequirements | undefined;
   /** Empty, used by this attempt alone, and deleted after it. */
   readonly workFolder: string;
   /** Aborts at the deadline, and with `signalWithoutDeadline`. */
@@ -48,14 +48,14 @@ export type Attempt = {
 };
 
 /** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
-export type Outcome =
-  | { readonly kind: 'job'; readonly job: Job }
-  | Next
+export type StepOutcome =
+  | { readonly kind: 'job'; readonly job: OpenJob }
+  | TryNextJob
   | { readonly kind: 'video'; readonly staged: StagedVideo }
-  | Stop;
+  | AttemptEnd;
 
 /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
-export async function markGenerating({ deps, task, started }: Attempt, sinceMs = 0): Promise<void> {
+export async function markGenerating({ deps, task, started }: GenerationAttempt, sinceMs = 0): Promise<void> {
   if (started.at !== undefined) return;
   started.at = (await recordGenerating(deps.db, task.taskId, sinceMs))?.generationStartedAt;
   if (started.at === undefined) return;
@@ -82,12 +82,12 @@ export async function withCreateGrace<T>(
   }
 }
 
-type Signals = Pick<Attempt, 'signal' | 'signalWithoutDeadline'>;
+type Signals = Pick<GenerationAttempt, 'signal' | 'signalWithoutDeadline'>;
 
 /** Returns the end of an attempt whose signal has aborted. */
-export function interrupted(attempt: Signals): Stop {
+export function endAfterAbort(attempt: Signals): AttemptEnd {
   if (hasDeadlinePassed(attempt)) return { kind: 'task_failed', failure: providerFailures.timeout };
-  return isCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'interrupted' };
+  return isTaskCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'interrupted' };
 }
 
 export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): boolean {
@@ -95,6 +95,6 @@ export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): b
 }
 
 /** False for a worker that shuts down, or that Temporal has replaced: the next attempt continues the job. */
-export function isCancelled({ signalWithoutDeadline: { reason } }: Pick<Attempt, 'signalWithoutDeadline'>): boolean {
+export function isTaskCancelled({ signalWithoutDeadline: { reason } }: Pick<GenerationAttempt, 'signalWithoutDeadline'>): boolean {
   return Context.current().cancellationDetails?.cancelRequested === true || reason instanceof TaskEnded;
 }

@@ -7,24 +7,24 @@ import {
   endJobWithTaskFailure,
   jobLogFields,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import type { JobBase, JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
-import { failureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import type { JobBase, JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import { taskFailureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
-import { type Attempt, interrupted, isCancelled, type Outcome } from './attempt.ts';
+import { type GenerationAttempt, endAfterAbort, isTaskCancelled, type StepOutcome } from './attempt.ts';
 
 /** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
-export async function endDeclinedJob(
-  attempt: Attempt,
+export async function endJobDeclinedUpstream(
+  attempt: GenerationAttempt,
   job: JobBase,
   declined: NotAccepted | Refused,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   const { deps, signal, task } = attempt;
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
     deps.log.info({ ...jobLogFields(job), reason, detail }, 'job not accepted');
     await endJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
     // A request that we canceled proves nothing about the provider.
-    if (signal.aborted) return interrupted(attempt);
+    if (signal.aborted) return endAfterAbort(attempt);
     await coolDown(deps, job, declined);
     return { kind: 'next' };
   }
@@ -33,7 +33,7 @@ export async function endDeclinedJob(
   const { input } = task.param;
   // Only the prompt can be refused for its content if the request has no media.
   const isPrompt = error.kind === 'content' && mediaUrlsOf(input).length === 0;
-  const failure = failureFor(isPrompt ? { ...error, about: 'prompt' } : error, input);
+  const failure = taskFailureFor(isPrompt ? { ...error, about: 'prompt' } : error, input);
   const end = { detail: error.detail, cost: 'free' } as const;
   if (failure !== undefined) return await endJobWithTaskFailure(attempt, job, failure, { outcome: 'fail', ...end });
   await endJob(deps, job, { outcome: 'refused', ...end });
@@ -41,9 +41,9 @@ export async function endDeclinedJob(
 }
 
 /** Stops the job of a cancelled task. A worker that shuts down leaves its job to the next attempt. */
-export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<Stop> {
-  if (!isCancelled(attempt)) return interrupted(attempt);
-  const outcome = await withinLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);
+export async function stopJobIfCancelled(attempt: GenerationAttempt, job: JobInState<'running' | 'succeeded'>): Promise<AttemptEnd> {
+  if (!isTaskCancelled(attempt)) return endAfterAbort(attempt);
+  const outcome = await withJobRequestLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);
   // `reconcile` stops the job if the provider does not respond.
   const hasCost = job.state === 'succeeded' || job.upstreamEndedAt !== undefined;
   if (outcome !== undefined)
@@ -51,14 +51,14 @@ export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeede
   return { kind: 'cancelled' };
 }
 
-export const requestLimitMs = 15_000;
+export const jobRequestLimitMs = 15_000;
 
 /** Sends one of the last requests about a job, which ends with an error after 15 seconds. */
-export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withJobRequestLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const limit = {
-    milliseconds: requestLimitMs,
-    message: `no response from the provider in ${requestLimitMs / 1000} s`,
+    milliseconds: jobRequestLimitMs,
+    message: `no response from the provider in ${jobRequestLimitMs / 1000} s`,
   };
   return await pTimeout(send(stop.signal), limit).finally(() => stop.abort());
 }

@@ -4,14 +4,14 @@ import { type GeneratedVideo, VideoLost } from '../../src/providers/provider-con
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
-import type { Attempt, GenerationDeps, Outcome } from './attempt.ts';
+import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJob } from './end-unwanted-job.ts';
+import { stopJobIfCancelled } from './end-unwanted-job.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
-export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
+export async function fetchVideo(attempt: GenerationAttempt, job: JobInState<'succeeded'>): Promise<StepOutcome> {
   const { upstreamEndedAt, success } = job;
   if (upstreamEndedAt === undefined) await recordEndAndCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
@@ -23,10 +23,10 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
 }
 
 async function fetchFile(
-  attempt: Attempt,
-  job: JobIn<'succeeded'>,
+  attempt: GenerationAttempt,
+  job: JobInState<'succeeded'>,
   limitMs: number,
-): Promise<Pick<GeneratedVideo, 'path'> | 'moved' | Exclude<Outcome, { kind: 'video' }>> {
+): Promise<Pick<GeneratedVideo, 'path'> | 'moved' | Exclude<StepOutcome, { kind: 'video' }>> {
   const { deps, workFolder, signalWithoutDeadline } = attempt;
   const { taskId, provider, upstream, success } = job;
   const limit = deps.startDeadline(limitMs);
@@ -38,7 +38,7 @@ async function fetchFile(
       deps.log.warn({ taskId, provider: provider.name }, 'uploaded video not found; downloading it');
     return await provider.result(upstream, success.result, { workFolder, signal });
   } catch (error) {
-    if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
+    if (signalWithoutDeadline.aborted) return await stopJobIfCancelled(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await endJobWithTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
     if (error instanceof VideoLost) {
@@ -56,7 +56,7 @@ async function fetchFile(
 }
 
 /** The upstream names a private address, which no later try may read either. */
-async function endForbiddenResult(attempt: Attempt, job: JobIn<'succeeded'>, error: OutboundError): Promise<Stop> {
+async function endForbiddenResult(attempt: GenerationAttempt, job: JobInState<'succeeded'>, error: OutboundError): Promise<AttemptEnd> {
   const detail = `the result is at an address that is not allowed: ${error.detail}; IMAGE_ALLOW can allow it`;
   attempt.deps.log.error({ taskId: job.taskId, provider: job.provider.name, detail }, 'paid video not fetched');
   return await endJobWithTaskFailure(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
@@ -70,7 +70,7 @@ const lostVideo = {
 };
 
 /** Moves the upstream's own upload to a key that only we can write to, without transferring its bytes. */
-async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<'moved' | 'missing' | Stop> {
+async function moveUpload(attempt: GenerationAttempt, job: JobInState<'running' | 'succeeded'>): Promise<'moved' | 'missing' | AttemptEnd> {
   const { media } = attempt.deps;
   const incoming = incomingKeyOf(job.taskId, job.jobKey);
   const { video: staged } = stagingKeysOf(job.taskId);
@@ -94,14 +94,14 @@ async function checkUpload(media: GenerationDeps['media'], key: string): Promise
 }
 
 /** Ends the job of a video that is in our own store. `result` is that of one that needs no `storeResult`. */
-export async function succeedJob({ deps, task, form }: Attempt, result?: TaskResult): Promise<Outcome> {
+export async function succeedJob({ deps, task, form }: GenerationAttempt, result?: TaskResult): Promise<StepOutcome> {
   const ended = await succeedProviderJob(deps.db, task.taskId);
   if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
   return { kind: 'video', staged: { ...(form !== undefined && { form }), ...(result !== undefined && { result }) } };
 }
 
 /** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
-export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome | undefined> {
+export async function stageUploadOfLostJob(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome | undefined> {
   if (job.provider.uploads !== true) return undefined;
   const upload = await moveUpload(attempt, job);
   if (upload === 'missing') return undefined;
@@ -111,7 +111,7 @@ export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Prom
 }
 
 /** Ends the job in success if an earlier attempt has staged its video before its response was lost; nothing is generated twice. */
-export async function endJobIfStaged(attempt: Attempt): Promise<Outcome | undefined> {
+export async function endJobIfStaged(attempt: GenerationAttempt): Promise<StepOutcome | undefined> {
   const { media } = attempt.deps;
   const { taskId } = attempt.task;
   const isStaged = (await media.sizeOf(stagingKeysOf(taskId).video)) !== undefined;

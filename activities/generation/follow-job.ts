@@ -1,9 +1,9 @@
 import type { FollowOutcome } from '../../src/providers/jobs/poller.ts';
 import { touchGenerations } from '../../src/tasks/task-rows.ts';
-import { type Attempt, hasDeadlinePassed, type Outcome } from './attempt.ts';
+import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import { fetchUpload } from './fetch-video.ts';
-import type { JobIn } from '../../src/tasks/jobs/attempt-job.ts';
+import { stageUploadOfLostJob } from './fetch-video.ts';
+import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
 import { waitForProvider } from './recover-job.ts';
 import {
   endAfterCancel,
@@ -12,9 +12,9 @@ import {
   endLostJob,
   recordEndAndCost,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJob, withinLimit } from './end-unwanted-job.ts';
+import { stopJobIfCancelled, withJobRequestLimit } from './end-unwanted-job.ts';
 
-export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+export async function followJob(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome> {
   for (;;) {
     const ended = await pollToEnd(attempt, job);
     switch (ended.state) {
@@ -24,11 +24,11 @@ export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promis
         return await endFailedJob(attempt, job, ended);
       case 'lost':
         return (
-          (await fetchUpload(attempt, job)) ??
+          (await stageUploadOfLostJob(attempt, job)) ??
           (await endLostJob(attempt, job, { ...missingJob, hasCost: job.upstreamEndedAt !== undefined }))
         );
       case 'interrupted':
-        return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);
+        return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJobIfCancelled(attempt, job);
       case 'provider_off': {
         const row = { ordinal: job.ordinal, provider: job.provider.name };
         const open = await waitForProvider(attempt, row, () => job.open);
@@ -45,8 +45,8 @@ const missingJob = {
 };
 
 async function pollToEnd(
-  attempt: Attempt,
-  job: JobIn<'running'>,
+  attempt: GenerationAttempt,
+  job: JobInState<'running'>,
 ): Promise<FollowOutcome | { readonly state: 'provider_off' | 'interrupted' }> {
   const { deps, report: onProgress } = attempt;
   // A job that has ended was in time; only its video is still to be fetched.
@@ -68,10 +68,10 @@ async function pollToEnd(
 }
 
 /** Polls once more at the deadline, since a video that is ready is better than a refund. */
-async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+async function endAtDeadline(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome> {
   const { provider, upstream } = job;
   const noResponse = () => undefined;
-  const statuses = await withinLimit((signal) => provider.status([upstream], signal)).catch(noResponse);
+  const statuses = await withJobRequestLimit((signal) => provider.status([upstream], signal)).catch(noResponse);
   const status = statuses?.get(job.jobKey);
   if (status?.state === 'succeeded') return { kind: 'job', job: { ...job, state: 'succeeded', success: status } };
   // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, too.
@@ -80,7 +80,7 @@ async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<O
   const failed = status?.state === 'failed' ? status : undefined;
   const hasCost = failed?.cost !== undefined;
   if (hasCost) await recordEndAndCost(attempt, job, failed.cost);
-  const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
+  const cancel = () => withJobRequestLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
   const end = endAfterCancel(failed === undefined ? await cancel() : 'ended', { hasCost });
   return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, end);
 }

@@ -1,31 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { detailOf, isStorable } from '../../src/providers/answers.ts';
+import { detailOf, isStorableJob } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { lateCreateWindowMs, countRivals, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
+import { lateCreateWindowMs, countRivalCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import {
-  type Attempt,
+  type GenerationAttempt,
   type GenerationDeps,
   hasDeadlinePassed,
-  interrupted,
+  endAfterAbort,
   markGenerating,
   withCreateGrace,
-  type Outcome,
+  type StepOutcome,
 } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { endJobIfStaged } from './fetch-video.ts';
-import { type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import { type JobInState, asRunningJob, type AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
-import { recordAccepted, spelledInput } from './submit-job.ts';
+import { recordAcceptedJob, spelledInput } from './submit-job.ts';
 
 // An attempt that finds an intent continues its job: `openOrReserveJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
 // (submit-job.ts). A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known,
 // or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
 
 /** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
-export async function readOpenJob(attempt: Attempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
+export async function readOpenJob(attempt: GenerationAttempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<StepOutcome> {
   const staged = await endJobIfStaged(attempt);
   if (staged !== undefined) return staged;
   const { deps, task } = attempt;
@@ -51,10 +51,10 @@ const logEveryMs = 300_000;
  * catalogue or stands for another upstream, whose statements about the job would be false.
  */
 export async function waitForProvider(
-  attempt: Attempt,
+  attempt: GenerationAttempt,
   { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
   find: () => OpenProvider | undefined,
-): Promise<OpenProvider | Stop> {
+): Promise<OpenProvider | AttemptEnd> {
   const { deps, signal } = attempt;
   const { taskId } = attempt.task;
   for (let loggedAt = -Infinity; ; await delay(recheckMs, undefined, { signal }).catch(() => undefined)) {
@@ -67,7 +67,7 @@ export async function waitForProvider(
       loggedAt = performance.now();
     }
     if (!signal.aborted) continue;
-    if (!hasDeadlinePassed(attempt)) return interrupted(attempt);
+    if (!hasDeadlinePassed(attempt)) return endAfterAbort(attempt);
     const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
     return await endJobWithTaskFailure(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
   }
@@ -78,7 +78,7 @@ export const lookUpLimitMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
 /** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
-export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
+export async function recoverJob(attempt: GenerationAttempt, job: JobInState<'unanswered'>): Promise<StepOutcome> {
   const { deps, task, signal, signalWithoutDeadline } = attempt;
   const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs, detail: response } = job;
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
@@ -86,11 +86,11 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
   const found = await lookUpLostCreate(deps, { provider, imageReference: open.imageReference }, lost, signal);
   // A job that was found is recorded also after an abort, so that it can be stopped.
-  if (signal.aborted && found.kind !== 'found') return interrupted(attempt);
+  if (signal.aborted && found.kind !== 'found') return endAfterAbort(attempt);
   switch (found.kind) {
     case 'found':
       return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
-        recordAccepted(attempt, asRunningJob(task, job, { provider, submittedAt: intendedAt, ...found }), late),
+        recordAcceptedJob(attempt, asRunningJob(task, job, { provider, submittedAt: intendedAt, ...found }), late),
       );
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
@@ -132,7 +132,7 @@ export async function lookUpLostCreate(
     accountHashes: deps.hashAccount(accountId),
     intendedAt,
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
-    countRivals: async () => (await countRivals(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,
+    countRivals: async () => (await countRivalCreates(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
@@ -147,7 +147,7 @@ export async function lookUpLostCreate(
 function limitLookUp(found: RecoverOutcome, ageMs: number, settledAfterMs: number): RecoverOutcome {
   if (found.kind === 'not_created' && ageMs < settledAfterMs)
     return { kind: 'later', afterMs: Math.min(pauseAfterErrorMs, settledAfterMs - ageMs) };
-  if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
+  if (found.kind === 'found' && !isStorableJob(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
   if (found.kind === 'later' && ageMs >= lookUpLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };
   return found;

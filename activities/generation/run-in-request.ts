@@ -3,24 +3,24 @@ import type { GeneratedVideo, RunOutcome } from '../../src/providers/provider-co
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
-import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, type Outcome } from './attempt.ts';
+import { type GenerationAttempt, hasDeadlinePassed, endAfterAbort, markGenerating, type StepOutcome } from './attempt.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import { failureIn } from './failures.ts';
+import { taskFailureIn } from './failures.ts';
 import { succeedJob } from './fetch-video.ts';
-import type { JobIn, Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import {
   coolDown,
   endJobWithTaskFailure,
   recordEndAndCost,
   endFailedJob,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endDeclinedJob } from './end-unwanted-job.ts';
-import { storeUnconverted, usablePoster } from '../store-result.ts';
+import { endJobDeclinedUpstream } from './end-unwanted-job.ts';
+import { storeUnconverted, usablePosterPath } from '../store-result.ts';
 import { stagingKeysOf } from '../task-file-keys.ts';
-import { requestFor } from './submit-job.ts';
+import { jobRequestFor } from './submit-job.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
-export async function runJobInRequest(attempt: Attempt, job: JobIn<'in_request'>): Promise<Outcome> {
+export async function runJobInRequest(attempt: GenerationAttempt, job: JobInState<'in_request'>): Promise<StepOutcome> {
   const { deps } = attempt;
   const { pool, provider } = job;
   if (provider.runs === 'here') await markGenerating(attempt);
@@ -41,7 +41,7 @@ export async function runJobInRequest(attempt: Attempt, job: JobIn<'in_request'>
       return await endFailedJob(attempt, { ...job, submittedAt }, end);
     case 'not_accepted':
     case 'refused':
-      return await endDeclinedJob(attempt, job, end);
+      return await endJobDeclinedUpstream(attempt, job, end);
     case 'lost':
       break;
   }
@@ -49,8 +49,8 @@ export async function runJobInRequest(attempt: Attempt, job: JobIn<'in_request'>
 }
 
 async function runToEnd(
-  attempt: Attempt,
-  job: JobIn<'in_request'>,
+  attempt: GenerationAttempt,
+  job: JobInState<'in_request'>,
 ): Promise<RunOutcome | { readonly kind: 'interrupted'; readonly error: unknown }> {
   const { deps, signal, report, workFolder } = attempt;
   const begunAt = performance.now();
@@ -61,19 +61,19 @@ async function runToEnd(
   };
   try {
     signal.throwIfAborted();
-    return await job.provider.run(requestFor(attempt, job), report, { workFolder, signal, onStarted });
+    return await job.provider.run(jobRequestFor(attempt, job), report, { workFolder, signal, onStarted });
   } catch (error) {
     return { kind: 'interrupted', error };
   }
 }
 
 /** Stores a video of the preview, which comes with its poster; stages all others, and those that cannot be stored now. */
-async function storeOrStage({ deps, task, form }: Attempt, video: GeneratedVideo): Promise<TaskResult | undefined> {
+async function storeOrStage({ deps, task, form }: GenerationAttempt, video: GeneratedVideo): Promise<TaskResult | undefined> {
   const { taskId } = task;
   const result = form === undefined ? await storeUnconverted(deps, taskId, video) : undefined;
   if (result !== undefined) return result;
   const { video: videoKey, poster: posterKey } = stagingKeysOf(taskId);
-  const poster = await usablePoster(video.posterPath);
+  const poster = await usablePosterPath(video.posterPath);
   await Promise.all([
     deps.media.put(videoKey, video.path),
     poster === undefined ? undefined : deps.media.put(posterKey, poster),
@@ -84,14 +84,14 @@ async function storeOrStage({ deps, task, form }: Attempt, video: GeneratedVideo
 /** The job has ended with its request, so nothing must be stopped. */
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
-async function endInterruptedRun(attempt: Attempt, job: JobIn<'in_request'>, error: unknown): Promise<Stop> {
+async function endInterruptedRun(attempt: GenerationAttempt, job: JobInState<'in_request'>, error: unknown): Promise<AttemptEnd> {
   if (hasDeadlinePassed(attempt)) return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
-    const stop = interrupted(attempt);
+    const stop = endAfterAbort(attempt);
     if (stop.kind === 'cancelled') await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, ended);
     return stop;
   }
-  const failure = failureIn(error);
+  const failure = taskFailureIn(error);
   if (failure === undefined) throw error;
   return await endJobWithTaskFailure(attempt, job, failure, { outcome: 'fail' });
 }
@@ -99,7 +99,7 @@ async function endInterruptedRun(attempt: Attempt, job: JobIn<'in_request'>, err
 /** Each lost run may have used the upstream's machine to its end. */
 const maxLostRuns = 3;
 
-async function endLostRun(attempt: Attempt, job: JobIn<'in_request'>, detail: string): Promise<Stop> {
+async function endLostRun(attempt: GenerationAttempt, job: JobInState<'in_request'>, detail: string): Promise<AttemptEnd> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.

@@ -8,7 +8,7 @@ import { type MediaLinks, type MediaRole, noMedia } from '../../src/catalogue/me
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/provider-contract.ts';
-import { mediaOf, picturesOf } from '../../src/providers/requests/media-parts.ts';
+import { mediaOfRoles, picturesOf } from '../../src/providers/requests/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/requests/task-values.ts';
@@ -16,21 +16,21 @@ import {
   intendOwnMachineJob,
   intendReservedJob,
   recordCreateResponse,
-  recordProviderJob,
+  recordCreatedJob,
 } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
-import { type Attempt, interrupted, markGenerating, withCreateGrace, type Outcome } from './attempt.ts';
-import { failureIn } from './failures.ts';
-import { type JobBase, type JobIn, asRunningJob, type Stop } from '../../src/tasks/jobs/attempt-job.ts';
+import { type GenerationAttempt, endAfterAbort, markGenerating, withCreateGrace, type StepOutcome } from './attempt.ts';
+import { taskFailureIn } from './failures.ts';
+import { type JobBase, type JobInState, asRunningJob, type AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endDeclinedJob, withinLimit } from './end-unwanted-job.ts';
+import { endJobDeclinedUpstream, withJobRequestLimit } from './end-unwanted-job.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
 
 /** Commits the intent and sends the create; a job that lives in its request is run by the next step. */
-export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promise<Outcome> {
+export async function submitJob(attempt: GenerationAttempt, job: JobInState<'reserved'>): Promise<StepOutcome> {
   const { provider } = job.open;
   const invalid = await checkImages(attempt, job);
   if (invalid !== undefined) return invalid;
@@ -39,7 +39,7 @@ export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promi
 }
 
 /** An invalid image ends the task before anything is sent, and releases the slot. */
-async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
+async function checkImages(attempt: GenerationAttempt, job: JobInState<'reserved'>): Promise<AttemptEnd | undefined> {
   try {
     for (const image of picturesOf(await attempt.media())) {
       const refusal = imageSizeRefusal(job.entry.rules, image);
@@ -48,19 +48,19 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
     }
     return undefined;
   } catch (error) {
-    const invalid = failureIn(error);
+    const invalid = taskFailureIn(error);
     if (invalid === undefined || job.pool === undefined) throw error;
     return await endJobWithTaskFailure(attempt, job, invalid, { outcome: 'not_created' });
   }
 }
 
-async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: PolledProvider): Promise<Outcome> {
+async function createJob(attempt: GenerationAttempt, job: JobInState<'reserved'>, provider: PolledProvider): Promise<StepOutcome> {
   const { signal, signalWithoutDeadline } = attempt;
   // Built before the intent, because an error of our store must not be mistaken for a lost response.
-  const request = { ...requestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
+  const request = { ...jobRequestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
-  if (signal.aborted) return interrupted(attempt);
+  if (signal.aborted) return endAfterAbort(attempt);
   // One grace time covers the create and the record of its job, so that a
   // cancelled attempt ends ten seconds later at most.
   return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
@@ -69,21 +69,21 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
 }
 
 async function sendCreate(
-  attempt: Attempt,
-  { provider, ...job }: JobIn<'reserved'> & { readonly provider: PolledProvider },
+  attempt: GenerationAttempt,
+  { provider, ...job }: JobInState<'reserved'> & { readonly provider: PolledProvider },
   request: JobRequest,
   late: AbortSignal,
-): Promise<Outcome> {
+): Promise<StepOutcome> {
   const { deps, signal, task } = attempt;
   const created = await withCreateGrace(attempt, signal, (limit) => provider.submit(request, limit)).catch(
-    (error: unknown) => ({ kind: 'unknown', invalid: failureIn(error), detail: detailOf({ error }) }) as const,
+    (error: unknown) => ({ kind: 'unknown', invalid: taskFailureIn(error), detail: detailOf({ error }) }) as const,
   );
   if ('invalid' in created && created.invalid !== undefined)
     return await endJobWithTaskFailure(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   if (created.kind === 'accepted')
-    return await recordAccepted(attempt, asRunningJob(task, job, { provider, ...created }), late);
-  if (created.kind !== 'unknown') return await endDeclinedJob(attempt, job, created);
+    return await recordAcceptedJob(attempt, asRunningJob(task, job, { provider, ...created }), late);
+  if (created.kind !== 'unknown') return await endJobDeclinedUpstream(attempt, job, created);
   deps.log.warn({ ...jobLogFields(job), detail: created.detail }, 'response to a create lost');
   // It is for readers only, so its failure must not replace the outcome.
   await recordCreateResponse(deps.db, job, created.detail).catch(() => undefined);
@@ -91,7 +91,7 @@ async function sendCreate(
   return { kind: 'next' };
 }
 
-export function requestFor({ deps, task, media }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
+export function jobRequestFor({ deps, task, media }: GenerationAttempt, { open, jobKey, ordinal }: JobBase): JobRequest {
   const { taskId, accountId, deadlineMs, param } = task;
   const [accountHash] = deps.hashAccount(accountId);
   const input = spelledInput(open, param.input);
@@ -111,7 +111,7 @@ export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageRefere
 export const linkGraceMs = 60 * 60_000;
 
 async function linksFor(
-  { deps, task, media }: Attempt,
+  { deps, task, media }: GenerationAttempt,
   { taskId, jobKey }: JobBase,
   provider: PolledProvider,
 ): Promise<Pick<JobRequest, 'mediaLinks' | 'resultUpload'>> {
@@ -133,12 +133,12 @@ async function linksFor(
 /** Stores the media of the kinds that the upstream fetches, one after the other. */
 async function linksTo(
   { images: imagesBy, clips: clipsBy = 'file' }: Pick<PolledProvider, 'images' | 'clips'>,
-  read: Attempt['media'],
+  read: GenerationAttempt['media'],
   linkTo: (name: string, file: { readonly path: string }) => Promise<string>,
 ): Promise<MediaLinks> {
   if (imagesBy === 'file' && clipsBy === 'file') return noMedia;
   const isLinked = (role: MediaRole) => (role === 'videos' || role === 'audios' ? clipsBy : imagesBy) === 'link';
-  const { images, firstFrame, lastFrame, videos, audios } = mediaOf(await read(), isLinked);
+  const { images, firstFrame, lastFrame, videos, audios } = mediaOfRoles(await read(), isLinked);
   const linksOf = async (name: string, files: readonly { readonly path: string }[]) => {
     const links: string[] = [];
     for (const [index, file] of files.entries()) links.push(await linkTo(`${name}${index + 1}`, file));
@@ -154,7 +154,7 @@ async function linksTo(
 }
 
 /** Commits the intent. A job that runs inside its request (preview, cog) gets its id with it. */
-export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
+export async function commitIntent({ deps, task }: GenerationAttempt, job: JobInState<'reserved'>): Promise<AttemptEnd | undefined> {
   const { taskId, ordinal, pool, open, entry, jobKey } = job;
   const { provider, stored } = open;
   const row = { taskId, ordinal, jobId: provider.runs === 'upstream' ? undefined : jobKey };
@@ -173,18 +173,18 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
  * Commits the id of the job, and retries until `late` is aborted. A job whose intent was abandoned is stopped; the next attempt reads the
  * state of its task.
  */
-export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>, late: AbortSignal): Promise<Outcome> {
+export async function recordAcceptedJob(attempt: GenerationAttempt, job: JobInState<'running'>, late: AbortSignal): Promise<StepOutcome> {
   const { deps } = attempt;
   const { taskId, ordinal, pool, provider, upstream } = job;
   const { id: jobId } = upstream;
   // A handle that was recorded before stays if the provider returns none now.
   const handle = Object.keys(upstream.handle).length > 0 ? upstream.handle : undefined;
   const submitted = { taskId, ordinal, jobId, handle, isNamed: provider.namesJobs };
-  const recorded = await whenAvailable(late, () => recordProviderJob(deps.db, submitted));
+  const recorded = await whenAvailable(late, () => recordCreatedJob(deps.db, submitted));
   if (recorded === 'repeated')
     return { kind: 'undecided', detail: `job ${jobId} was found by another attempt, which has sent its request again` };
   if (recorded === 'abandoned') {
-    await withinLimit((signal) => provider.cancel(upstream, signal));
+    await withJobRequestLimit((signal) => provider.cancel(upstream, signal));
     return { kind: 'undecided', detail: `job ${jobId} was stopped, because its request had been abandoned` };
   }
   if (pool !== undefined) await closeBreaker(deps.db, pool);

@@ -1,11 +1,11 @@
 import { Context } from '@temporalio/activity';
-import { type AuditKind, runAudit } from '../../src/credits/ledger/ledger-audit.ts';
+import { type AuditKind, runAndRecordAudit } from '../../src/credits/ledger/ledger-audit.ts';
 import type { RowDeps } from './for-each-row.ts';
 
 /** Logs each violation that the audit has found as an error, and counts it. */
 export function createAuditBooks({ db, log, events }: RowDeps) {
   return async (kind: AuditKind): Promise<{ violations: number }> => {
-    const violations = await runAudit(db, kind, () => Context.current().heartbeat());
+    const violations = await runAndRecordAudit(db, kind, () => Context.current().heartbeat());
     for (const violation of violations) {
       log.error(violation, 'ledger violation found');
       events.emit({ kind: 'reconcile_finding', finding: 'ledger_violation' });

@@ -7,10 +7,10 @@ import { readCursor, saveCursor } from '../../src/platform/database/sweep-cursor
 import {
   createAttemptRetentionMs,
   deliveryRetentionMs,
-  linkRetentionMs,
-  maxRequests,
-  maxRequestsOfAccount,
-  requestRetentionMs,
+  oneTimeLinkRetentionMs,
+  maxLoggedRequests,
+  maxLoggedRequestsOfAccount,
+  loggedRequestRetentionMs,
   signInTryRetentionMs,
 } from '../../src/library/operations/fixed-retention-periods.ts';
 import {
@@ -25,7 +25,7 @@ import {
   deleteExpiredShareLinks,
   deleteExpiredSignInTries,
 } from '../../src/library/operations/delete-expired-rows.ts';
-import { deleteRequestsUpTo, findLogCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
+import { deleteLoggedRequestsUpTo, findLogCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
 import { addTasksToUsageSums } from '../../src/credits/reports/daily-task-costs.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/expired-media.ts';
@@ -35,7 +35,7 @@ import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
-export const failedTaskMediaMs = hourMs;
+export const failedTaskMediaRetentionMs = hourMs;
 const maxSweptSlots = 1_000;
 const usagePageSize = 2_000;
 
@@ -56,7 +56,7 @@ type Step = (deps: HousekeepDeps) => Promise<void>;
 const steps: Record<HousekeepingStep, Step> = {
   sweepSlots: ({ db }) => sweepSlots(db, maxSweptSlots),
   deleteExpiredLinks: async ({ db }) => {
-    await deletePages(() => deleteExpiredLinks(db, Date.now() - linkRetentionMs, pageSize));
+    await deletePages(() => deleteExpiredLinks(db, Date.now() - oneTimeLinkRetentionMs, pageSize));
     await deletePages(() => deleteExpiredShareLinks(db, Date.now(), pageSize));
   },
   deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
@@ -122,11 +122,11 @@ async function repeatPages(doPage: () => Promise<number>, size: number): Promise
  * number of rows.
  */
 async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
-  const beyond = await findLogCutoff(db, maxRequests);
-  const before = Math.max(Date.now() - requestRetentionMs, beyond?.endedAt ?? 0);
+  const beyond = await findLogCutoff(db, maxLoggedRequests);
+  const before = Math.max(Date.now() - loggedRequestRetentionMs, beyond?.endedAt ?? 0);
   await deletePages(() => deleteExpiredRequests(db, before, pageSize));
-  for (const log of await listOverlongLogs(db, maxRequestsOfAccount)) {
-    await deletePages(async () => (await deleteRequestsUpTo(db, log, pageSize)).deleted);
+  for (const log of await listOverlongLogs(db, maxLoggedRequestsOfAccount)) {
+    await deletePages(async () => (await deleteLoggedRequestsUpTo(db, log, pageSize)).deleted);
   }
 }
 
@@ -135,7 +135,7 @@ async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
   const { db, media, retention } = deps;
   await forEachRow<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
-    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs, ...page }),
+    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs: failedTaskMediaRetentionMs, ...page }),
     work: async ({ taskId }) => {
       await deleteTaskFiles(media, taskId);
       await markMediaDeleted(db, taskId);

@@ -1,8 +1,8 @@
 import { maxQueueMs } from '../../src/temporal/connection/task-queues.ts';
-import { payloadKeyError } from '../../src/temporal/connection/payload-keys.ts';
+import { payloadKeyErrorPrefix } from '../../src/temporal/connection/payload-keys.ts';
 import type {
   CodeFailure,
-  Engine,
+  WorkflowEngine,
   WorkflowDescription,
   WorkflowStatus,
 } from '../../src/catalogue/tasks/workflow-engine.ts';
@@ -19,7 +19,7 @@ import { failAndRefund } from '../../src/tasks/task-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 
 export type ReconcileTasksDeps = RowDeps & {
-  readonly engine: Pick<Engine, 'startTask' | 'describeTask' | 'terminateTask' | 'startDelivery'>;
+  readonly engine: Pick<WorkflowEngine, 'startTask' | 'describeTask' | 'terminateTask' | 'startDelivery'>;
   /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
 };
@@ -93,7 +93,7 @@ async function reportStuck(deps: ReconcileTasksDeps, { taskId }: UnfinishedTask,
  * its key is missing.
  */
 function isMissingKey({ message }: CodeFailure): boolean {
-  return message.startsWith(payloadKeyError);
+  return message.startsWith(payloadKeyErrorPrefix);
 }
 
 /** Returns why the workflow will never end its task, or undefined when it may. */

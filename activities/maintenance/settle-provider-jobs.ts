@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../src/platform/text/json.ts';
-import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../src/catalogue/tasks/task.ts';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { listProviderJobs, type ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
-import { recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../src/tasks/jobs/job-ends.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
@@ -14,10 +14,10 @@ import type { GenerationDeps } from '../generation/attempt.ts';
 import { lookUpLostCreate } from '../generation/recover-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
 import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
-import { requestLimitMs, withinLimit } from '../generation/end-unwanted-job.ts';
+import { jobRequestLimitMs, withJobRequestLimit } from '../generation/end-unwanted-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
-  readonly engine: Pick<Engine, 'cancelWorkflow'>;
+  readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;
   readonly switches: Pick<ProviderSwitches, 'isOff'>;
 };
 
@@ -102,7 +102,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob):
     case 'running':
       break;
   }
-  const cancelled = await reported(withinLimit((signal) => provider.cancel(found, signal)));
+  const cancelled = await reported(withJobRequestLimit((signal) => provider.cancel(found, signal)));
   const isStopped = cancelled === 'cancelled' || cancelled === 'ended';
   return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }
@@ -134,17 +134,17 @@ async function findJob(
   if (row.jobId !== undefined) return { jobKey, input, id: row.jobId, handle: (row.handle ?? {}) as JsonObject };
   const lost = { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? input, deadlineMs: 0 };
   const { imageReference } = open;
-  const signal = AbortSignal.timeout(requestLimitMs);
+  const signal = AbortSignal.timeout(jobRequestLimitMs);
   const found = await lookUpLostCreate(deps, { provider, imageReference }, lost, signal);
   if (found.kind === 'later') throw new Error('the provider cannot yet report whether the job exists');
   if (found.kind !== 'found') return found.kind;
   const { id, handle } = found;
-  await recordProviderJob(deps.db, { taskId, ordinal: row.ordinal, jobId: id, handle });
+  await recordCreatedJob(deps.db, { taskId, ordinal: row.ordinal, jobId: id, handle });
   return { jobKey, input, id, handle: handle ?? {} };
 }
 
 async function statusOf(provider: PolledProvider, job: Job): Promise<Exclude<JobStatus, { state: 'unclear' }>> {
-  const statuses = await withinLimit((signal) => provider.status([job], signal));
+  const statuses = await withJobRequestLimit((signal) => provider.status([job], signal));
   const status = statuses.get(job.jobKey);
   if (status === undefined || status.state === 'unclear')
     throw new Error('the provider does not report the state of the job');

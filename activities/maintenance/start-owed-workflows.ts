@@ -1,6 +1,6 @@
 import { listOpenClosures } from '../../src/tasks/end/close-account-rows.ts';
 import { listOverdueDeliveries, type OverdueDelivery } from '../../src/tasks/callbacks/deliveries.ts';
-import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 
 // Steps of `reconcile` that start workflows which should run. They are idempotent and driven from the database.
@@ -8,7 +8,7 @@ import { forEachRow, type RowDeps } from './for-each-row.ts';
 /** The workflow of a delivery itself sends a callback that is late by up to this time. */
 export const callbackGraceMs = 60_000;
 
-export type StartOwedCallbacksDeps = RowDeps & { readonly engine: Pick<Engine, 'wakeDelivery'> };
+export type StartOwedCallbacksDeps = RowDeps & { readonly engine: Pick<WorkflowEngine, 'wakeDelivery'> };
 
 /**
  * Starts callbacks and events that no workflow delivers, after a crash or a termination, and those whose redelivery was not signalled.
@@ -30,7 +30,7 @@ export function createStartOwedCallbacks(deps: StartOwedCallbacksDeps) {
   };
 }
 
-export type StartClosingsDeps = RowDeps & { readonly engine: Pick<Engine, 'startClosing'> };
+export type StartClosingsDeps = RowDeps & { readonly engine: Pick<WorkflowEngine, 'startClosing'> };
 
 /** Starts the workflows of accounts that are being closed, unless they run. */
 export function createStartClosings(deps: StartClosingsDeps) {

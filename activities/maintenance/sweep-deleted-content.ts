@@ -1,20 +1,20 @@
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import { uploadKey } from '../../src/media/references/upload-rules.ts';
 import {
-  clearJobs,
+  clearJobContent,
   finishDeletion,
   listNeededUploads,
   listOwedDeletions,
   type OwedDeletion,
 } from '../../src/tasks/end/content-deletion.ts';
-import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import { findUpload, removeUpload } from '../../src/media/references/upload-rows.ts';
 import { forEachRow, type RowDeps } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 export type SweepDeps = RowDeps & {
   readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
-  readonly engine: Pick<Engine, 'forgetTask'>;
+  readonly engine: Pick<WorkflowEngine, 'forgetTask'>;
 };
 
 /** Deletes the files and histories of tasks whose content was deleted from the database before. The next run repeats what cannot be deleted yet. */
@@ -36,7 +36,7 @@ export async function sweepDeletedTask(
     uploadIds.length === 0 ? [] : (await listNeededUploads(db, accountId, uploadIds)).map(({ uploadId }) => uploadId),
   );
   for (const uploadId of uploadIds) if (!needed.has(uploadId)) await deleteUpload({ db, media }, uploadId);
-  const running = await clearJobs(db, taskId);
+  const running = await clearJobContent(db, taskId);
   const isForgotten = await engine.forgetTask(taskId);
   // The final sweep ends also if a job's provider never responds.
   if (!isForgotten || needed.size > 0 || (running.length > 0 && !owed.isLast)) return;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Bench, Rows } from '../bench.ts';
 import { startChild, type Child } from '../child.ts';
@@ -69,7 +69,7 @@ function barePeer({ url }: Receiver): Omit<Peer, 'baseUrl' | 'worker'> {
 }
 
 async function startPeerApi(script: string, env: NodeJS.ProcessEnv): Promise<Child & { readonly baseUrl: string }> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const child = startChild(script, { ...env, NODE_ENV: 'production', PORT: String(port) });
   let isReady = false;
   child.onSaid(() => (isReady = true));

@@ -2,28 +2,28 @@ import { type Account, accountColumns } from './accounts.ts';
 import { activeKeySql } from './keys/api-key.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { leastId } from '../platform/database/sql.ts';
-import { isUnfinished } from '../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';
 
-export const countLimit = 10_000;
+export const maxKeysAndTasksCounted = 10_000;
 
 type AccountCounts = Readonly<Record<'activeKeys' | 'waiting' | 'queuing' | 'generating' | 'tasks', number>>;
 
-/** Counts up to `countLimit`, so that an account with millions of tasks costs no more. */
+/** Counts up to `maxKeysAndTasksCounted`, so that an account with millions of tasks costs no more. */
 export const countKeysAndTasks = one<AccountCounts, [accountId: string]>({
   name: 'count-of-account',
   text: `
 select
   (select count(*) from (
     select from api_keys where account_id = $1 and ${activeKeySql}
-    limit ${countLimit}
+    limit ${maxKeysAndTasksCounted}
   ) keys) as "activeKeys",
   live.*,
-  (select count(*) from (select from tasks where account_id = $1 limit ${countLimit}) tasks) as tasks
+  (select count(*) from (select from tasks where account_id = $1 limit ${maxKeysAndTasksCounted}) tasks) as tasks
 from (
   select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'queuing') as queuing,
     count(*) filter (where state = 'generating') as generating
   from (
-    select state from tasks where account_id = $1 and ${isUnfinished} limit ${countLimit}
+    select state from tasks where account_id = $1 and ${unfinishedCondition} limit ${maxKeysAndTasksCounted}
   ) unfinished
 ) live`,
 });

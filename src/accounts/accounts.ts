@@ -21,13 +21,13 @@ export type Account = {
 };
 
 /** SQL: the account's own rate of creates; null without one. */
-export const createRateColumn = `
+export const rateOfCreatesSql = `
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
 export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
   max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
-  created_at as "createdAt", ${createRateColumn}`;
+  created_at as "createdAt", ${rateOfCreatesSql}`;
 
 const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 
@@ -74,13 +74,13 @@ update accounts set suspended_at = case when $2 then now() end, suspension_reaso
 where id = $1 returning ${accountColumns}`,
 });
 
-export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
+export type SuspensionChange = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
 /** Suspends an account or lifts its suspension. Returns undefined for an unknown account. Throws `AccountClosed`. */
 export function setAccountSuspendedAs(
   db: Database,
   actor: Actor,
-  { accountId, suspended, reason }: Suspension,
+  { accountId, suspended, reason }: SuspensionChange,
 ): Promise<Account | undefined> {
   return changeWithAudit(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);
@@ -101,7 +101,7 @@ export type LimitChange = {
 };
 
 /** The limits apply from the next create on. Returns undefined for an unknown account. Throws `AccountClosed`. */
-export function limitAccountAs(
+export function changeAccountLimitsAs(
   db: Database,
   actor: Actor,
   { accountId, ...change }: LimitChange,

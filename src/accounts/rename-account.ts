@@ -1,7 +1,7 @@
 import { type Account, accountColumns, lockOpenAccount } from './accounts.ts';
 import { changeWithAudit } from './operators/operator-actions.ts';
 import type { Actor } from './operators/operator.ts';
-import type { OwnerChange } from './people/change-members.ts';
+import type { ChangingOwner } from './people/change-members.ts';
 import { recordSecurityEvent } from './people/security-events.ts';
 import type { Database } from '../platform/database/database.ts';
 import { maybeOne } from '../platform/database/statement.ts';
@@ -29,7 +29,7 @@ export function renameAccountAs(
 /** An owner renames their account. The event has both names. Throws `AccountClosed`. */
 export function renameOwnAccount(
   db: Database,
-  { session, accountId, origin }: OwnerChange,
+  { session, accountId, origin }: ChangingOwner,
   name: string,
 ): Promise<void> {
   return db.transaction(async (run) => {

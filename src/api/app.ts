@@ -2,29 +2,29 @@ import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { type AuthenticationDeps, createAuthentication } from './core/authentication.ts';
-import { addressOf, isFromThisMachine } from './core/client-address.ts';
-import { answer, type AppRouter, type Context, type Extras, type RequestState, type Step } from './core/context.ts';
-import { consoleRoutes } from './console/serve-console.ts';
+import { clientAddressOf, isFromThisMachine } from './core/client-address.ts';
+import { answerEnvelope, type AppRouter, type Context, type ContextExtras, type RequestState, type AppMiddleware } from './core/context.ts';
+import { addConsoleRoutes } from './console/serve-console.ts';
 import type { GuardDeps } from './core/define-endpoint.ts';
 import { type EndpointNeeds, endpoints } from './endpoints.ts';
-import { describeError } from '../platform/errors.ts';
+import { describeErrorForLog } from '../platform/errors.ts';
 import { answerErrors } from './core/middleware/answer-errors.ts';
-import { logRequests, type RequestFinished, traceRequests } from './core/middleware/observe-requests.ts';
+import { observeRequests, type RequestFinished, traceRequests } from './core/middleware/observe-requests.ts';
 import { refuseMalformed } from './core/middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './core/middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './health/health-routes.ts';
-import { oidcRoutes } from './sign-in/oidc-routes.ts';
-import { archiveRoute } from './gallery/archive-routes.ts';
-import { sharePageRoute } from './gallery/share-page-routes.ts';
-import { type McpDeps, mcpRoutes } from './mcp/mcp-routes.ts';
+import { addOidcRoutes } from './sign-in/oidc-routes.ts';
+import { addArchiveRoute } from './gallery/archive-routes.ts';
+import { addSharePageRoute } from './gallery/share-page-routes.ts';
+import { type McpDeps, addMcpRoute } from './mcp/mcp-routes.ts';
 import type { Emits } from '../platform/metrics/emits.ts';
 import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
-import { statementLinks } from './credits/statement-routes.ts';
-import { mediaRoute } from './media/media-routes.ts';
-import { sampleRoute } from './models/sample-routes.ts';
-import { pageRoutes } from './docs/home-routes.ts';
+import { addStatementLinkRoute } from './credits/statement-routes.ts';
+import { addMediaRoute } from './media/media-routes.ts';
+import { addSampleRoute } from './models/sample-routes.ts';
+import { addPublicPageRoutes } from './docs/home-routes.ts';
 
-export type HttpApp = Koa<RequestState, Extras>;
+export type HttpApp = Koa<RequestState, ContextExtras>;
 
 type Metrics = { readonly contentType: string; metrics(): Promise<string> };
 
@@ -54,15 +54,15 @@ type Needs<AddRoutes> = (
   : never;
 
 const otherRoutes = [
-  oidcRoutes,
-  pageRoutes,
-  statementLinks,
-  consoleRoutes,
-  sampleRoute,
-  sharePageRoute,
+  addOidcRoutes,
+  addPublicPageRoutes,
+  addStatementLinkRoute,
+  addConsoleRoutes,
+  addSampleRoute,
+  addSharePageRoute,
   // The paths of archives are among those of media, so this route comes first.
-  archiveRoute,
-  mediaRoute,
+  addArchiveRoute,
+  addMediaRoute,
 ];
 
 export function createApp(deps: AppNeeds): HttpApp {
@@ -78,10 +78,10 @@ type MetricsDeps = {
 /** Serves `/metrics`, `/healthz` and `/readyz` on a separate port, to any client. */
 export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
   const router = createMetricsRouter(metrics);
-  router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
+  router.get('/healthz', (ctx) => answerEnvelope(ctx, { code: 200, msg: 'success', data: {} }));
   router.get('/readyz', (ctx) => {
     refuseUnlessReady(readiness());
-    answer(ctx, { code: 200, msg: 'success', data: {} });
+    answerEnvelope(ctx, { code: 200, msg: 'success', data: {} });
   });
   return createAppOf({ log }, { router, byPath: new Map() });
 }
@@ -103,7 +103,7 @@ export function createRoutes(deps: RouterNeeds): Routes {
     router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), answerWith);
     if (!path.includes('{')) byPath.set(`${method.toUpperCase()} ${path}`, answerWith);
   }
-  mcpRoutes(router, deps, authentication);
+  addMcpRoute(router, deps, authentication);
   for (const addRoutes of otherRoutes) addRoutes(router, deps);
   return { router, byPath };
 }
@@ -133,12 +133,12 @@ function createAppOf(
 ): HttpApp {
   const app: HttpApp = new Koa();
   app.use((ctx, next) => {
-    ctx.state.clientAddress = () => addressOf(ctx.req, isTrustedProxy);
+    ctx.state.clientAddress = () => clientAddressOf(ctx.req, isTrustedProxy);
     if (publicUrl.startsWith('https:')) ctx.set('Strict-Transport-Security', 'max-age=31536000');
     return next();
   });
   if (isTraced) app.use(traceRequests);
-  app.use(logRequests(log, requestLog, events));
+  app.use(observeRequests(log, requestLog, events));
   app.use(answerErrors(log, diskProblem));
   app.use(refuseMalformed);
   app.use(serveByPath(byPath));
@@ -146,12 +146,12 @@ function createAppOf(
   if (local !== undefined) app.use(onlyLocally(local.routes()));
   app.use(refuseUnknownRoutes(router, local, publicUrl));
   // Only errors of broken connections reach this listener.
-  app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
+  app.on('error', (error: unknown) => log.debug({ error: describeErrorForLog(error) }, 'connection broke'));
   return app;
 }
 
 /** A router compares a path with each of its routes, which takes longer than many endpoints do. */
-function serveByPath(byPath: Routes['byPath']): Step {
+function serveByPath(byPath: Routes['byPath']): AppMiddleware {
   return (ctx, next) => {
     const serve = byPath.get(`${ctx.method} ${ctx.path}`);
     if (serve === undefined) return next();

@@ -6,13 +6,13 @@ import { passkeyEndpoints } from './sign-in/passkey-routes.ts';
 import { sessionEndpoints } from './sign-in/session-routes.ts';
 import { signInEndpoints } from './sign-in/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from './sign-in/sign-up-routes.ts';
-import { accountViewEndpoints } from './people/view-as-owner-routes.ts';
-import { announcementEndpoints } from './operators/announcement-routes.ts';
-import { showCatalogue } from './models/operator-catalogue-routes.ts';
-import { trendEndpoints } from './operators/trends-routes.ts';
-import { waitingEndpoints } from './operators/waiting-task-routes.ts';
+import { viewAsOwnerEndpoints } from './people/view-as-owner-routes.ts';
+import { operatorAnnouncementEndpoints } from './operators/announcement-routes.ts';
+import { adminShowCatalogue } from './models/operator-catalogue-routes.ts';
+import { operatorTrendEndpoints } from './operators/trends-routes.ts';
+import { operatorWaitingTaskEndpoints } from './operators/waiting-task-routes.ts';
 import { adminOverview } from './operators/admin-overview-routes.ts';
-import { auditEndpoints } from './operators/audit-routes.ts';
+import { operatorAuditEndpoints } from './operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './callbacks/callback-routes.ts';
 import { eventEndpoints } from './callbacks/event-routes.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './credits/credit-routes.ts';
@@ -24,17 +24,17 @@ import { shareEndpoints } from './gallery/share-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from './credits/statement-routes.ts';
 import { usageEndpoints } from './credits/usage-report-routes.ts';
 import { operatorSpendCapEndpoints, spendCapEndpoints } from './credits/spend-cap-routes.ts';
-import { hookEndpoints } from './payments/payment-webhook-routes.ts';
+import { paymentWebhookEndpoints } from './payments/payment-webhook-routes.ts';
 import { operatorPaymentEndpoints, paymentEndpoints } from './payments/payment-routes.ts';
-import { operatorCodeEndpoints, redemptionEndpoints } from './credits/redemption-routes.ts';
+import { operatorRedemptionEndpoints, redemptionEndpoints } from './credits/redemption-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from './accounts/key-routes.ts';
 import { kieEndpoints } from './dialects/kie/kie-routes.ts';
 import { shapes } from './dialects/shapes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './models/model-routes.ts';
 import { healthEndpoints } from './health/health-routes.ts';
-import { peopleEndpoints } from './people/people-routes.ts';
+import { operatorPeopleEndpoints } from './people/people-routes.ts';
 import { showLimits } from './accounts/account-limits-routes.ts';
-import { requestEndpoints } from './request-log/request-log-routes.ts';
+import { requestLogEndpoints } from './request-log/request-log-routes.ts';
 import { showOverview } from './accounts/account-overview-routes.ts';
 import { chooseLowBalance, showStatus } from './accounts/account-status-routes.ts';
 import { operatorProviderEndpoints } from './providers/provider-routes.ts';
@@ -111,7 +111,7 @@ const declared = [
   {
     tag: 'requests',
     description: 'The log of API calls of the account.',
-    endpoints: requestEndpoints,
+    endpoints: requestLogEndpoints,
   },
   {
     tag: 'kie',
@@ -129,7 +129,7 @@ const declared = [
       ...signInEndpoints,
       ...signUpEndpoints,
       ...sessionEndpoints,
-      ...accountViewEndpoints,
+      ...viewAsOwnerEndpoints,
       ...passkeyEndpoints,
       ...memberEndpoints,
       ...ownAccountEndpoints,
@@ -141,7 +141,7 @@ const declared = [
     tag: 'service',
     isForOperators: true,
     description: 'Checks by load balancers and monitoring, and events of payment providers, without an API key.',
-    endpoints: [...healthEndpoints, ...hookEndpoints],
+    endpoints: [...healthEndpoints, ...paymentWebhookEndpoints],
   },
   {
     tag: 'operators',
@@ -149,13 +149,13 @@ const declared = [
     description: "For operators, with an operator's key. The audit log records every change.",
     endpoints: [
       adminOverview,
-      ...trendEndpoints,
+      ...operatorTrendEndpoints,
       ...operatorAccountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorStatementEndpoints,
       ...operatorPriceEndpoints,
-      showCatalogue,
-      ...operatorCodeEndpoints,
+      adminShowCatalogue,
+      ...operatorRedemptionEndpoints,
       ...operatorPaymentEndpoints,
       ...operatorSpendCapEndpoints,
       ...operatorProviderEndpoints,
@@ -166,11 +166,11 @@ const declared = [
       adminShowTask,
       adminDeleteTask,
       ...operatorCallbackEndpoints,
-      ...peopleEndpoints,
+      ...operatorPeopleEndpoints,
       ...operatorSignUpEndpoints,
-      ...auditEndpoints,
-      ...announcementEndpoints,
-      ...waitingEndpoints,
+      ...operatorAuditEndpoints,
+      ...operatorAnnouncementEndpoints,
+      ...operatorWaitingTaskEndpoints,
     ],
   },
 ] satisfies readonly Section[];

@@ -1,14 +1,14 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { ownName } from '../platform/brand/brand.ts';
-import type { Offer } from '../catalogue/models/model.ts';
+import { productName } from '../platform/brand/brand.ts';
+import type { WithModels } from '../catalogue/models/model.ts';
 import { documentedTaskRequest } from '../tasks/accept/documented-task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
-import { type Access, failuresOfEveryRequest, isForClients, type Operation, type Shape } from './core/endpoint.ts';
+import { type Access, failuresOfEveryRequest, isForClients, type Operation, type ErrorShape } from './core/endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './core/error-catalogue.ts';
 
 /** Makes the document from the schemas that the routes validate with. */
-export function openApiDocument(offer: Offer, name = ownName) {
+export function openApiDocument(offer: WithModels, name = productName) {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
@@ -56,7 +56,7 @@ unless its description states otherwise.
 Keys of the [dialect \`kie\`](/docs/dialect-kie) use the spelling of that API; the header \`Videogen-Dialect: native\` selects the one
 described here.`;
 
-function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
+function routeOf(operation: Operation, tag: string, offer: WithModels): RouteConfig {
   const { operationId, method, path, summary, description, scope, query, headers, body } = operation;
   const createsTask = operation.createsTask === true && operation.shape === undefined;
   const { takesTaskRequest = createsTask } = operation;
@@ -167,7 +167,7 @@ function shareRefusals(document: Document): void {
 /** Errors that the server returns before it has read the path. */
 const beforePath: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'headers_too_large'];
 
-function refusal(status: number, group: readonly ErrorCode[], shape: Shape | undefined) {
+function refusal(status: number, group: readonly ErrorCode[], shape: ErrorShape | undefined) {
   const known = group.map((failure) => errorCatalogue[failure]);
   const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
   const data = others.length === 0 ? first : z.union([first, ...others]);

@@ -8,7 +8,7 @@ import { KeysPage } from './features/keys/keys-page.tsx';
 import { LimitsPage } from './features/limits/limits-page.tsx';
 import { ModelPage } from './features/models/model-page.tsx';
 import { ModelsPage } from './features/models/models-page.tsx';
-import { OverviewPage } from './features/overview/account-overview-page.tsx';
+import { AccountOverviewPage } from './features/overview/account-overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
@@ -17,11 +17,11 @@ import { RequestsPage } from './features/requests/requests-page.tsx';
 import { TaskPage } from './features/tasks/detail/task-page.tsx';
 import { TasksPage } from './features/tasks/list/tasks-page.tsx';
 import { UsagePage } from './features/usage/usage-page.tsx';
-import { type AccountPage, accountPages } from './pages.ts';
+import { type AccountPageName, accountPages } from './pages.ts';
 import { PageRoutes } from './shell/page-routes.tsx';
 
-const pages: Readonly<Record<AccountPage, FunctionComponent>> = {
-  overview: OverviewPage,
+const pages: Readonly<Record<AccountPageName, FunctionComponent>> = {
+  overview: AccountOverviewPage,
   playground: PlaygroundPage,
   gallery: GalleryPage,
   models: ModelsPage,

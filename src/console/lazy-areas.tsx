@@ -3,12 +3,12 @@ import { lazy } from './ui/feedback/lazy.tsx';
 
 // Two parts of the code are loaded on their own: the pages of an account, and those of operators.
 
-export const AccountPages = lazy(
+export const LazyAccountPages = lazy(
   async () => (await import('./account-pages.tsx')).AccountPages,
   PageLoading,
   NotLoaded,
 );
-export const OperatorPages = lazy(
+export const LazyOperatorPages = lazy(
   async () => (await import('./operator-pages.tsx')).OperatorPages,
   PageLoading,
   NotLoaded,
@@ -17,6 +17,6 @@ export const OperatorPages = lazy(
 /** Begins to load the code that this address needs, while it is not known yet who is signed in. */
 export function loadArea(path: string): void {
   // A failure is shown where the page would be.
-  if (path.startsWith('/ops')) OperatorPages.load().catch(() => undefined);
-  else if (path.startsWith('/a/')) AccountPages.load().catch(() => undefined);
+  if (path.startsWith('/ops')) LazyOperatorPages.load().catch(() => undefined);
+  else if (path.startsWith('/a/')) LazyAccountPages.load().catch(() => undefined);
 }

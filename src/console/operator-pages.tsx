@@ -1,12 +1,12 @@
 import type { FunctionComponent } from 'preact';
-import { CodesPage } from './features/credits/redemption-codes-page.tsx';
+import { RedemptionCodesPage } from './features/credits/redemption-codes-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
 import { SecurityPage } from './features/security/security-page.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
 import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
-import { InstallationPage } from './features/overview/operator-overview-page.tsx';
+import { OperatorOverviewPage } from './features/overview/operator-overview-page.tsx';
 import { PaymentsPage } from './features/payments/payments-page.tsx';
 import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';
@@ -15,11 +15,11 @@ import { TaskPage } from './features/tasks/detail/task-page.tsx';
 import { CataloguePage } from './features/catalogue/catalogue-page.tsx';
 import { WaitingTasksPage } from './features/waiting/waiting-tasks-page.tsx';
 import { TasksPage } from './features/tasks/list/tasks-page.tsx';
-import { type OperatorPage, operatorPages } from './pages.ts';
+import { type OperatorPageName, operatorPages } from './pages.ts';
 import { PageRoutes } from './shell/page-routes.tsx';
 
-const pages: Readonly<Record<OperatorPage, FunctionComponent>> = {
-  overview: InstallationPage,
+const pages: Readonly<Record<OperatorPageName, FunctionComponent>> = {
+  overview: OperatorOverviewPage,
   waiting: WaitingTasksPage,
   tasks: TasksPage,
   callbacks: CallbacksPage,
@@ -27,7 +27,7 @@ const pages: Readonly<Record<OperatorPage, FunctionComponent>> = {
   catalogue: CataloguePage,
   accounts: AccountsPage,
   prices: PricesPage,
-  codes: CodesPage,
+  codes: RedemptionCodesPage,
   payments: PaymentsPage,
   people: PeoplePage,
   audit: AuditPage,

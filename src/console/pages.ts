@@ -92,5 +92,5 @@ export const operatorPages = {
   ...personalPages,
 } satisfies Record<string, PageDeclaration>;
 
-export type AccountPage = keyof typeof accountPages;
-export type OperatorPage = keyof typeof operatorPages;
+export type AccountPageName = keyof typeof accountPages;
+export type OperatorPageName = keyof typeof operatorPages;

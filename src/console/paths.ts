@@ -1,4 +1,4 @@
-import { type AccountPage, accountPages, type OperatorPage, operatorPages } from './pages.ts';
+import { type AccountPageName, accountPages, type OperatorPageName, operatorPages } from './pages.ts';
 
 // Every address of the console below its base `/console`.
 
@@ -12,15 +12,15 @@ export const signInPaths = {
 } as const;
 
 /** The address of an area, below which its pages are. */
-export const areaOf = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
+export const areaPath = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
 
 // `fromEntries` does not keep the names.
 const pagePaths = Object.fromEntries(
-  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${areaOf(account)}${path}`]),
-) as Readonly<Record<AccountPage, (account: string) => string>>;
+  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${areaPath(account)}${path}`]),
+) as Readonly<Record<AccountPageName, (account: string) => string>>;
 const operatorPagePaths = Object.fromEntries(
-  Object.entries(operatorPages).map(([name, { path }]) => [name, `${areaOf(undefined)}${path}`]),
-) as Readonly<Record<OperatorPage, string>>;
+  Object.entries(operatorPages).map(([name, { path }]) => [name, `${areaPath(undefined)}${path}`]),
+) as Readonly<Record<OperatorPageName, string>>;
 
 const within = (list: string, id: string) => `${list}/${encodeURIComponent(id)}`;
 
@@ -38,7 +38,7 @@ export const paths = {
 } as const;
 
 /** Pages of operators, and those of one account or task. */
-export const opsPaths = {
+export const operatorPaths = {
   ...operatorPagePaths,
   account: (accountId: string) => within(operatorPagePaths.accounts, accountId),
   task: (taskId: string) => within(operatorPagePaths.tasks, taskId),
@@ -46,7 +46,7 @@ export const opsPaths = {
 
 /** Files that a browser opens in a tab or saves, with the console's base. */
 export const statementPath = (account: string, month: string, format: 'html' | 'csv') =>
-  `/console${areaOf(account)}/statements/${month}.${format}`;
+  `/console${areaPath(account)}/statements/${month}.${format}`;
 
 /** Outside of the console. */
 export const docsPath = '/docs';

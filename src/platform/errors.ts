@@ -34,13 +34,13 @@ export function isSystemError(error: unknown): boolean {
 const maxDepth = 4;
 
 /** Logs only these fields, because `detail` of a PostgreSQL error holds the failing row, with its prompt. */
-export function describeError(error: unknown, depth = 1): Readonly<Record<string, unknown>> {
+export function describeErrorForLog(error: unknown, depth = 1): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, 1000) };
   return {
     type: error.name,
     message: error.message,
     ...('code' in error && typeof error.code === 'string' && { code: error.code }),
     ...(error.stack !== undefined && { stack: error.stack }),
-    ...(error.cause !== undefined && depth < maxDepth && { cause: describeError(error.cause, depth + 1) }),
+    ...(error.cause !== undefined && depth < maxDepth && { cause: describeErrorForLog(error.cause, depth + 1) }),
   };
 }

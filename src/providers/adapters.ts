@@ -8,7 +8,7 @@ import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
 import type { FrozenConfig, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
 import { credentialsOf, secretQueryOf } from './http/auth.ts';
-import { type ProviderFile, readProviderFile } from '../catalogue/providers/provider-file-schema.ts';
+import { type ProviderFile, parseProviderFile } from '../catalogue/providers/provider-file-schema.ts';
 import { fixedHeaders } from './http/headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
@@ -35,10 +35,10 @@ export type Adapter<Settings = DeclaredSettings> = {
   /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
   /** Reads a frozen configuration once for all requests, because parsing the file of an `http` provider takes milliseconds. */
-  readonly connect: (config: FrozenConfig) => Connection<Settings>;
+  readonly connect: (config: FrozenConfig) => AdapterConnection<Settings>;
 };
 
-export type Connection<Settings = DeclaredSettings> = Pick<ProviderClientOptions, 'headers' | 'keyOrigins'> & {
+export type AdapterConnection<Settings = DeclaredSettings> = Pick<ProviderClientOptions, 'headers' | 'keyOrigins'> & {
   /** The secret headers of one request. By default the key of the provider is a bearer token. */
   readonly credentials?: (settings: Settings, read: SecretReader) => Headers;
   /** Secret parameters of the query. */
@@ -128,7 +128,7 @@ function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonO
 }
 
 function fileOf({ options }: FrozenConfig): ProviderFile {
-  const { file } = readProviderFile(options['file']);
+  const { file } = parseProviderFile(options['file']);
   if (file === undefined) throw new Error('the provider file that is stored with this job is not valid');
   return file;
 }

@@ -61,9 +61,9 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
     return wasSent(reply.error) ? { kind: 'unknown', detail } : { kind: 'not_accepted', reason: 'unreachable', detail };
   }
   const { status } = reply.answer;
-  const body = bodyOf(reply.answer);
+  const body = jsonObjectIn(reply.answer);
   const job = isSuccess(status) && body !== undefined ? rules.jobOf(body) : undefined;
-  if (job !== undefined && isStorable(job)) return { kind: 'accepted', ...job };
+  if (job !== undefined && isStorableJob(job)) return { kind: 'accepted', ...job };
   const error = body === undefined ? undefined : rules.errorOf(body);
   const vendors = error === undefined ? undefined : rules.classify({ ...error, status, detail });
   if (vendors !== undefined)
@@ -81,13 +81,13 @@ export const maxJobIdLength = 4096;
 const maxHandleBytes = 4096;
 
 /** True if the database accepts id and handle. A job that could not be stored would be lost, and paid for. */
-export function isStorable({ id, handle }: { readonly id: string; readonly handle?: JsonObject }): boolean {
+export function isStorableJob({ id, handle }: { readonly id: string; readonly handle?: JsonObject }): boolean {
   const isUsable = id.length <= maxJobIdLength && /^[\x21-\x7e]+$/.test(id);
   return isUsable && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
 }
 
 /** The body of a 2xx, or else the status of every job of the request. */
-export type Poll =
+export type PollAnswer =
   | { readonly body: JsonObject }
   | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
 
@@ -95,16 +95,16 @@ export type Poll =
 export function classifyPoll(
   reply: Reply,
   isMissing: (body: JsonObject, status: number) => boolean = () => false,
-): Poll {
+): PollAnswer {
   const detail = detailOf(reply);
   if ('error' in reply) return { status: { state: 'unclear', detail } };
-  const body = bodyOf(reply.answer);
+  const body = jsonObjectIn(reply.answer);
   if (body !== undefined && isMissing(body, reply.answer.status)) return { status: { state: 'missing' } };
   if (body !== undefined && isSuccess(reply.answer.status)) return { body };
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
 }
 
-export type PollWithoutBody = Extract<Poll, { status: object }>;
+export type PollWithoutBody = Extract<PollAnswer, { status: object }>;
 
 export function noVerdict(reply: Reply): PollWithoutBody {
   return { status: { state: 'unclear', detail: detailOf(reply) } };
@@ -145,25 +145,25 @@ export function createStateReader<State extends string>(
     if (state !== undefined) return state;
     if (!logged.has(word) && logged.size < maxLoggedWords) {
       logged.add(word);
-      warn('provider state unknown', shownText(word, 100));
+      warn('provider state unknown', storableText(word, 100));
     }
     return 'running';
   };
 }
 
 export function detailOf(reply: Reply): string {
-  if ('error' in reply) return shownText(errorText(reply.error));
-  return shownText(`HTTP ${reply.answer.status}: ${reply.answer.body.toString('utf8')}`);
+  if ('error' in reply) return storableText(errorText(reply.error));
+  return storableText(`HTTP ${reply.answer.status}: ${reply.answer.body.toString('utf8')}`);
 }
 
 /** Text of an upstream as it may be stored: bounded, and without what the database cannot hold. */
-export function shownText(text: string, maxLength = 8192): string {
+export function storableText(text: string, maxLength = 8192): string {
   return text.slice(0, maxLength).replaceAll('\0', '').toWellFormed();
 }
 
 /** The error of an upstream in its own words. */
 export function upstreamError(kind: UpstreamError['kind'], code: string, message: string): UpstreamError {
-  return { kind, code: shownText(code, 100), detail: shownText(message) };
+  return { kind, code: storableText(code, 100), detail: storableText(message) };
 }
 
 /** Our clients put details for operators into `detail`, because clients may read the message. */
@@ -178,7 +178,7 @@ function wasSent(error: unknown): boolean {
 }
 
 /** The JSON object in an answer; undefined for anything else. */
-export function bodyOf({ body }: UpstreamAnswer): JsonObject | undefined {
+export function jsonObjectIn({ body }: UpstreamAnswer): JsonObject | undefined {
   const value = parsedJson(body.toString('utf8'));
   // The fields of parsed JSON are nothing but JSON.
   return isObject(value) ? (value as JsonObject) : undefined;

@@ -37,7 +37,7 @@ const callOutcomes = {
   lost: 'unknown',
 } as const;
 
-export function reportDownloads(
+export function withDownloadEvents(
   client: UpstreamClient,
   provider: string,
   emit: (event: DownloadEvent) => void,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { messageOf } from '../platform/errors.ts';
 import type { Job, JobStatus, Provider, UpstreamClient } from './provider-contract.ts';
 import { withDefaults } from '../catalogue/input/task-input.ts';
-import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
+import type { ProviderTestReport } from '../catalogue/providers/provider-test-outcome.ts';
 import { OutboundError } from '../platform/outbound/outbound-error.ts';
 
 // A test reads a job that does not exist, which costs nothing at any upstream and shows whether it is reachable and takes our key.
@@ -18,7 +18,7 @@ export async function testProvider(
   client: UpstreamClient,
   open: (observed: UpstreamClient) => Provider,
   signal: AbortSignal,
-): Promise<ProviderTest> {
+): Promise<ProviderTestReport> {
   const seen: Seen = {};
   const observed: UpstreamClient = {
     ...client,
@@ -47,7 +47,7 @@ async function statusFrom(provider: Provider, signal: AbortSignal): Promise<JobS
   return (await provider.status([job], signal)).get(jobKey) ?? 'no status';
 }
 
-function verdictOn({ status, error, latencyMs }: Seen, found: JobStatus | string): ProviderTest {
+function verdictOn({ status, error, latencyMs }: Seen, found: JobStatus | string): ProviderTestReport {
   const why = typeof found === 'string' ? found : 'detail' in found ? found.detail : undefined;
   const detail = (error instanceof OutboundError ? error.detail : why)?.slice(0, maxDetailLength);
   if (latencyMs === undefined) return { outcome: 'not_tested', detail };

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../catalogue/file/provider-schema.ts';
-import { adapterOf, type Connection, type DeclaredSettings } from './adapters.ts';
+import { adapterOf, type AdapterConnection, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
 import {
   createPoller,
@@ -12,8 +12,8 @@ import {
   type PollerDeps,
   type ReservePollTime,
 } from './jobs/poller.ts';
-import { type ProviderEvent, reportDownloads } from './provider-events.ts';
-import type { ProviderTest } from '../catalogue/providers/provider-test-outcome.ts';
+import { type ProviderEvent, withDownloadEvents } from './provider-events.ts';
+import type { ProviderTestReport } from '../catalogue/providers/provider-test-outcome.ts';
 import { testProvider } from './provider-test.ts';
 import type { ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 
@@ -38,7 +38,7 @@ export type Providers = {
 };
 
 /** Sends one request that costs nothing to the provider of an entry. */
-export type TestProvider = (entry: TierEntry, signal: AbortSignal) => Promise<ProviderTest>;
+export type ProviderTester = (entry: TierEntry, signal: AbortSignal) => Promise<ProviderTestReport>;
 
 export type ProvidersDeps = {
   readonly catalogue: () => Catalogue;
@@ -58,7 +58,7 @@ type UpstreamOptions = Pick<
 /** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
 
-export function createProviders(deps: ProvidersDeps): Providers & { readonly test: TestProvider } {
+export function createProviders(deps: ProvidersDeps): Providers & { readonly test: ProviderTester } {
   const opened = new LRUCache<string, Opened>({ max: maxOpen });
   const reservations = new Map<string, ReservePollTime>();
   const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostJob: 'resubmit' });
@@ -105,7 +105,7 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
   };
 }
 
-type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<ProviderTest> };
+type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<ProviderTestReport> };
 
 type Upstream = { readonly name: string; readonly settings: DeclaredSettings; readonly terms: JobTerms };
 
@@ -129,7 +129,7 @@ function openUpstream(
   const openWith = (by: UpstreamClient) => connection.open({ name, config: terms, settings, files, warn, client: by });
   const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
   const { imageReference } = settings;
-  const provider = openWith(reportDownloads(client, name, deps.emit));
+  const provider = openWith(withDownloadEvents(client, name, deps.emit));
   return {
     ...openProvider(provider, terms, { reservePollTime, warn, onPoll, imageReference }),
     test: (signal) => testProvider(client, openWith, signal),
@@ -148,7 +148,7 @@ function settingsInForce(
   return settings;
 }
 
-const bearer: NonNullable<Connection['credentials']> = ({ key }, read) =>
+const bearer: NonNullable<AdapterConnection['credentials']> = ({ key }, read) =>
   key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
 
 type OpenOptions = Partial<Pick<PollerDeps, 'reservePollTime' | 'warn' | 'onPoll'>> &

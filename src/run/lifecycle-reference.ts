@@ -1,8 +1,8 @@
 import { endedPollMs } from '../../activities/running-attempts.ts';
 import { createGraceMs } from '../../activities/generation/attempt.ts';
 import { lookUpLimitMs } from '../../activities/generation/recover-job.ts';
-import { requestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
-import { failedTaskMediaMs } from '../../activities/maintenance/housekeeping.ts';
+import { jobRequestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
+import { failedTaskMediaRetentionMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
 import { callbackGraceMs } from '../../activities/maintenance/start-owed-workflows.ts';
@@ -10,15 +10,15 @@ import { defaultDeadlineMs } from '../catalogue/models/model.ts';
 import {
   createAttemptRetentionMs,
   deliveryRetentionMs,
-  linkRetentionMs,
-  requestRetentionMs,
+  oneTimeLinkRetentionMs,
+  loggedRequestRetentionMs,
 } from '../library/operations/fixed-retention-periods.ts';
-import { cachedForMs } from '../api/core/authentication.ts';
-import { linkLifeMs, previousSecretMs } from '../media/store/signed-link.ts';
+import { callerCacheMs } from '../api/core/authentication.ts';
+import { resultLinkLifeMs, previousSecretMs } from '../media/store/signed-link.ts';
 import { uploadGraceMs } from '../media/references/upload-rules.ts';
 import { visibleWithinMs } from '../providers/jobs/find-lost-create.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
-import { countedRetryMs } from '../tasks/accept/create-attempts.ts';
+import { defaultRepeatWindowMs } from '../tasks/accept/create-attempts.ts';
 import { uncertainRetryMs } from '../tasks/accept/accept-in-batches.ts';
 import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
 import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
@@ -33,14 +33,14 @@ import { workerForceMs, workerGraceMs } from './main/worker-options.ts';
 const limits: Readonly<Record<string, number>> = {
   'The commit of a create is retried after a lost connection': uncertainRetryMs,
   'A create whose commit stays uncertain is looked for, before it counts as never made': conclusiveAfterMs,
-  'A create that an SDK counts as a retry repeats the one before it, if that is no older': countedRetryMs,
+  'A create that an SDK counts as a retry repeats the one before it, if that is no older': defaultRepeatWindowMs,
   '`reconcile` starts the workflow of a task that has none': startGraceMs,
   'A task waits for a worker or a slot, and is then refunded': maxQueueMs,
   'The deadline of a model that declares none; it counts only while attempts are alive': defaultDeadlineMs,
   '`reconcile` refunds a task that is past its limits by this, when neither workflow nor worker did': deadlineGraceMs,
   'An attempt notices that its task has ended': endedPollMs,
   'A create in flight may still answer after a cancellation, a deadline or the stop of its worker': createGraceMs,
-  'An upstream may take to answer that it has stopped a job': requestLimitMs,
+  'An upstream may take to answer that it has stopped a job': jobRequestLimitMs,
   '“No such job” of an upstream counts, at the earliest': lateCreateWindowMs,
   'A lost create is looked up in a list of jobs that can be read, before `onLostJob` decides': visibleWithinMs,
   'A lost create is looked up while answers cannot be read, before `onLostJob` decides': lookUpLimitMs,
@@ -54,14 +54,14 @@ const limits: Readonly<Record<string, number>> = {
   'A stopping worker lets its activities end, before it cancels them': workerGraceMs,
   'A stopping worker ends, also with activities that hang': workerForceMs,
   'A stopping process exits, drained or not': processDrainMs,
-  'A link to a video or poster is valid': linkLifeMs,
+  'A link to a video or poster is valid': resultLinkLifeMs,
   'A previous `VIDEOGEN_SECRET` is needed, because links that it signed may still be valid': previousSecretMs,
-  'A create may use a cached API key; the accept statement checks it again': cachedForMs,
-  'Media of a failed task is deleted': failedTaskMediaMs,
+  'A create may use a cached API key; the accept statement checks it again': callerCacheMs,
+  'Media of a failed task is deleted': failedTaskMediaRetentionMs,
   'The file of an expired upload is deleted': uploadGraceMs,
-  'Requests of the request log are deleted': requestRetentionMs,
+  'Requests of the request log are deleted': loggedRequestRetentionMs,
   'Records of attempts at creates are deleted': createAttemptRetentionMs,
-  'One-time links that have expired are deleted': linkRetentionMs,
+  'One-time links that have expired are deleted': oneTimeLinkRetentionMs,
   'Attempts at callbacks, and events about no task, are deleted': deliveryRetentionMs,
 };
 

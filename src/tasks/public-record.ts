@@ -1,5 +1,5 @@
 import type { ResultLinks } from '../media/store/signed-link.ts';
-import { isFinal, type Task, type TaskResult, type TaskState } from '../catalogue/tasks/task.ts';
+import { isFinalState, type Task, type TaskResult, type TaskState } from '../catalogue/tasks/task.ts';
 
 /** `data` of recordInfo and of callbacks. Times are Unix milliseconds. */
 export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
@@ -63,6 +63,6 @@ function progressOf(state: TaskState, progress: number): number {
 }
 
 function costTimeMs(task: RecordedTask): number | null {
-  if (!isFinal(task.state) || task.generationStartedAt === undefined || task.completedAt === undefined) return null;
+  if (!isFinalState(task.state) || task.generationStartedAt === undefined || task.completedAt === undefined) return null;
   return task.completedAt - task.generationStartedAt;
 }

@@ -2,6 +2,6 @@
 export const retryPace = { firstMs: 1_000, maxMs: 30_000 } as const;
 
 /** The pause after the attempt with this number; the first one is 1. */
-export function pauseAfter(attempt: number): number {
+export function retryPauseAfter(attempt: number): number {
   return Math.min(retryPace.maxMs, retryPace.firstMs * 2 ** Math.max(0, attempt - 1));
 }

@@ -17,9 +17,9 @@ export function sqlTaskEventId(taskId: string): string {
 }
 
 /** The notifications at the end of a task: its callback, and its event. */
-export type Owed = { readonly hasCallback: boolean; readonly hasEvent?: boolean | undefined };
+export type OwedNotifications = { readonly hasCallback: boolean; readonly hasEvent?: boolean | undefined };
 
 /** The ids of the deliveries that are owed for a task that has ended. */
-export function owedDeliveryIds(taskId: string, { hasCallback, hasEvent = false }: Owed): readonly string[] {
+export function owedDeliveryIds(taskId: string, { hasCallback, hasEvent = false }: OwedNotifications): readonly string[] {
   return [...(hasCallback ? [taskId] : []), ...(hasEvent ? [taskEventId(taskId)] : [])];
 }

@@ -4,7 +4,7 @@ import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entry-
 import { sqlEndEventType, sqlTaskEventId } from './task-end-event.ts';
 import { isReserved } from './jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
-import { isFinished, isUnfinished } from '../catalogue/tasks/task-conditions.ts';
+import { finishedCondition, unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';
 
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, price_name as "priceName",
   credits_charged as "creditsCharged", credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
@@ -20,7 +20,7 @@ export const findTask = maybeOne<Task, [taskId: string]>({
 
 const selectEnded = many<{ readonly id: string }, [taskIds: readonly string[]]>({
   name: 'list-ended-among',
-  text: `select id from tasks where id = any($1::uuid[]) and ${isFinished}`,
+  text: `select id from tasks where id = any($1::uuid[]) and ${finishedCondition}`,
 });
 
 /** Returns the final ones among these tasks. The caller bounds their number. */
@@ -86,7 +86,7 @@ update tasks set state = ${attemptState},
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
   ) then ${spentUpstreamMs} end),
   updated_at = case state when ${attemptState} then updated_at else now() end
-where id = $1 and ${isUnfinished}
+where id = $1 and ${unfinishedCondition}
 returning ${taskColumns}, deadline_ms as "deadlineMs",
   deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
   values: (taskId, waitsForJob = false) => [taskId, waitsForJob],
@@ -127,7 +127,7 @@ export const recordRetry = none<[taskId: string, pauseMs: number]>({
   name: 'record-retry',
   text: `
 update tasks set retry_at = now() + $2::float8 * interval '1 millisecond'
-where id = $1 and ${isUnfinished} and not exists (select from slot_waits where task_id = $1)`,
+where id = $1 and ${unfinishedCondition} and not exists (select from slot_waits where task_id = $1)`,
 });
 
 export type EndedTask = {
@@ -167,7 +167,7 @@ const succeed = maybeOne<EndedTaskRow, [taskId: string, result: string, refund: 
   text: `
 with ended as (
   update tasks set state = 'success', result = $2, credits_refunded = $3, completed_at = now(), updated_at = now()
-  where id = $1 and ${isUnfinished}
+  where id = $1 and ${unfinishedCondition}
   returning *
 ), ${settleAccount(partialRefundEntry('$4'))}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
@@ -199,7 +199,7 @@ const fail = maybeOne<EndedTaskRow, [taskId: string, failure: TaskFailure, optio
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
-  where id = $1 and ${isUnfinished} and (not $5 or ${isUnstarted})
+  where id = $1 and ${unfinishedCondition} and (not $5 or ${isUnstarted})
   returning *
 ), ${settleAccount(refundEntry)}, termination as (
   insert into workflow_terminations (task_id, reason, due_at)

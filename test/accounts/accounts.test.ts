@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { findAccount, limitAccountAs, setAccountSuspendedAs } from '../../src/accounts/accounts.ts';
-import { listActions } from '../../src/accounts/operators/operator-actions.ts';
+import { findAccount, changeAccountLimitsAs, setAccountSuspendedAs } from '../../src/accounts/accounts.ts';
+import { listOperatorActions } from '../../src/accounts/operators/operator-actions.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { shell } from '../support/service/person.ts';
@@ -23,7 +23,7 @@ test('a suspension, its end and each change of limits are in the audit log once,
   const rate = { quota: 3, windowMs: 60_000 };
   const suspend = (suspended: boolean, reason: string) =>
     setAccountSuspendedAs(db, shell, { accountId, suspended, reason });
-  const limit = (change: object) => limitAccountAs(db, shell, { accountId, ...change });
+  const limit = (change: object) => changeAccountLimitsAs(db, shell, { accountId, ...change });
   const reasonOf = async () => {
     const text = 'select suspension_reason as reason from accounts where id = $1';
     return db.run<{ reason: string | null }>({ name: 'test-reason', text }, [accountId]);
@@ -37,7 +37,7 @@ test('a suspension, its end and each change of limits are in the audit log once,
   for (const change of [{}, { maxUnfinishedTasks: 5 }, { maxUnfinishedTasks: 5 }, { createRate: rate }, {}])
     await limit(change);
   for (const change of [{ createRate: rate }, { createRate: null }, { createRate: null }]) await limit(change);
-  const actions = await listActions(db, { limit: 20 });
+  const actions = await listOperatorActions(db, { limit: 20 });
   assert.ok(actions.every((action) => action.accountId === accountId));
   const limits = (maxUnfinishedTasks: number, creates: object | null) => ({ maxUnfinishedTasks, creates });
   assert.deepEqual(actions.map(({ action, details }) => [action, details]).toReversed(), [
@@ -52,8 +52,8 @@ test('a suspension, its end and each change of limits are in the audit log once,
 
 test('an account that does not exist is neither suspended nor limited, and nothing is recorded', async () => {
   const { db } = database;
-  const [accountId, earlier] = [randomUUID(), await listActions(db, { limit: 20 })];
+  const [accountId, earlier] = [randomUUID(), await listOperatorActions(db, { limit: 20 })];
   assert.equal(await setAccountSuspendedAs(db, shell, { accountId, suspended: true, reason: 'bills' }), undefined);
-  assert.equal(await limitAccountAs(db, shell, { accountId, maxUnfinishedTasks: 5 }), undefined);
-  assert.deepEqual(await listActions(db, { limit: 20 }), earlier);
+  assert.equal(await changeAccountLimitsAs(db, shell, { accountId, maxUnfinishedTasks: 5 }), undefined);
+  assert.deepEqual(await listOperatorActions(db, { limit: 20 }), earlier);
 });

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { createLink, findLink } from '../../src/accounts/sign-in/one-time-links.ts';
-import { acceptLink } from '../../src/accounts/sign-in/sign-in.ts';
+import { createOneTimeLink, findLink } from '../../src/accounts/sign-in/one-time-links.ts';
+import { acceptLinkAndSignIn } from '../../src/accounts/sign-in/sign-in.ts';
 import { type Answer, assertRefused } from '../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/service/http-service.ts';
 import { plainImage } from '../support/hostile/hostile-images.ts';
@@ -193,11 +193,11 @@ test('a link into an account that is being closed lets nobody in', async () => {
   const { accountId } = await service.newAccount(100);
   const { db } = service.database;
   const email = 'late-guest@example.com';
-  const { token } = await createLink(db, { purpose: 'invite', email, accountId, role: 'owner', isOperator: false });
+  const { token } = await createOneTimeLink(db, { purpose: 'invite', email, accountId, role: 'owner', isOperator: false });
   const link = await findLink(db, token);
   assert.ok(link);
   const origin = { address: '10.0.0.1', userAgent: 'test' };
-  const accept = () => acceptLink(db, { link, email, passwordHash: 'x', origin });
+  const accept = () => acceptLinkAndSignIn(db, { link, email, passwordHash: 'x', origin });
   assert.equal(await askedDuringClosing(accountId, accept), undefined);
   assert.equal((await waysIn(accountId))?.members, 0);
 });
@@ -208,7 +208,7 @@ test('whatever is done while an account is closed, it has no key, no member and 
   for (let round = 0; round < 25; round += 1) {
     const { accountId, person } = await newMember(service);
     const invited = { purpose: 'invite', email: `guest-${round}@example.com`, accountId, role: 'member' } as const;
-    const { token } = await createLink(db, { ...invited, isOperator: false });
+    const { token } = await createOneTimeLink(db, { ...invited, isOperator: false });
     const link = await findLink(db, token);
     assert.ok(link);
     const origin = { address: '10.0.0.1', userAgent: 'test' };
@@ -225,7 +225,7 @@ test('whatever is done while an account is closed, it has no key, no member and 
           body: { email: `friend-${round}@example.com`, role: 'viewer' },
         }),
       async () => {
-        const session = await acceptLink(db, { link, email: invited.email, passwordHash: 'x', origin });
+        const session = await acceptLinkAndSignIn(db, { link, email: invited.email, passwordHash: 'x', origin });
         return { status: session === undefined ? 410 : 200 };
       },
     ];

@@ -7,7 +7,7 @@ import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activi
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalance } from '../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
@@ -93,7 +93,7 @@ test('a closed account loses its tasks’ contents and its images, and what runs
 test('a closed account has no event endpoint, no event about its end, and finally no events and no secret', async () => {
   const accountId = await newAccount();
   await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
-  await setLowBalance(db, accountId, 10_000_000);
+  await setLowBalanceThreshold(db, accountId, 10_000_000);
   await ensureSigningSecrets(db, createSecretBox('s'.repeat(32)), accountId, 'event');
   const ended = await runningTask(accountId);
   await completeTask(db, ended, madeUpResult);

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
 import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
-import { isOfConsole, type Operation } from '../../src/api/core/endpoint.ts';
+import { isConsolePath, type Operation } from '../../src/api/core/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { databaseFailures, type ErrorCode } from '../../src/api/core/error-catalogue.ts';
 import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
-import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
+import { createBadKeyLimiter, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';
 import { closedSignUp, type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/service/person.ts';
 import { type Scope, scopes as allScopes } from '../../src/accounts/keys/api-key.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
-import { createApiKey } from '../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
@@ -65,7 +65,7 @@ before(async () => {
     reads: spentLimiter(accountId, owner.userId),
     console: service.deps.console,
   });
-  triedOut = await startHttpService({ database, badKeys: createBadKeys(spentLimiter('127.0.0.1')) });
+  triedOut = await startHttpService({ database, badKeys: createBadKeyLimiter(spentLimiter('127.0.0.1')) });
 });
 beforeEach(() => {
   fault = undefined;
@@ -78,7 +78,7 @@ after(async () => {
 });
 
 async function newKey(accountId: string, dialect: 'native' | 'kie', scopes: readonly Scope[]): Promise<string> {
-  const created = await createApiKey(database.db, { accountId, name: 'a', scopes, dialect });
+  const created = await createKeyUnchecked(database.db, { accountId, name: 'a', scopes, dialect });
   assert.ok(created);
   return created.key;
 }
@@ -108,7 +108,7 @@ const isOfKie = ({ operationId }: Operation) => operationId.startsWith('kie');
 
 /** Headers of a caller who has every right that the operation needs. */
 function identityFor(operation: Operation): Readonly<Record<string, string>> {
-  if (isOfConsole(operation.path)) return asPerson(owner);
+  if (isConsolePath(operation.path)) return asPerson(owner);
   const key = operation.scope === 'operator' ? operatorKey : isOfKie(operation) ? kieKey : clientKey;
   return { authorization: `Bearer ${key}` };
 }

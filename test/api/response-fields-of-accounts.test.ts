@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presentAccount } from '../../src/api/accounts/account-routes.ts';
-import { presentBatch } from '../../src/api/credits/redemption-routes.ts';
+import { presentCodeBatch } from '../../src/api/credits/redemption-routes.ts';
 import { presentStatement } from '../../src/api/credits/statement-routes.ts';
 import { presentPasskey } from '../../src/api/sign-in/passkey-routes.ts';
 import { presentSession } from '../../src/api/sign-in/session-routes.ts';
@@ -39,7 +39,7 @@ const cases: readonly (readonly [what: string, shown: object, expected: object])
   ],
   [
     'a batch of codes',
-    presentBatch({
+    presentCodeBatch({
       batchId: 'batch',
       name: 'spring',
       credits: 1,

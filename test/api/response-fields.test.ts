@@ -5,10 +5,10 @@ import { presentKey } from '../../src/api/accounts/key-view.ts';
 import { presentBookedCredits, presentMargin } from '../../src/api/credits/margin-view.ts';
 import { presentSetPrice } from '../../src/api/credits/price-view.ts';
 import { presentAnnouncement } from '../../src/api/operators/announcement-routes.ts';
-import { presentAdminTopUp, presentTopUp, presentUngranted } from '../../src/api/payments/top-up-view.ts';
+import { presentAdminTopUp, presentTopUp, presentUngrantedPayment } from '../../src/api/payments/top-up-view.ts';
 import { presentMember, presentPerson } from '../../src/api/people/person-view.ts';
-import { presentEvents } from '../../src/api/people/security-event-view.ts';
-import { presentRequest } from '../../src/api/request-log/request-log-routes.ts';
+import { presentSecurityEventPage } from '../../src/api/people/security-event-view.ts';
+import { presentLoggedRequest } from '../../src/api/request-log/request-log-routes.ts';
 
 // A row and its response have most fields under one name. These are the views that name fields anew; each value of a row is another one.
 
@@ -184,7 +184,7 @@ const cases: readonly (readonly [what: string, shown: object, expected: object])
   ],
   [
     'a payment that was not granted',
-    presentUngranted({
+    presentUngrantedPayment({
       checkoutId: 'checkout',
       reason: 'amount_differs',
       topUpId: 'top-up',
@@ -206,7 +206,7 @@ const cases: readonly (readonly [what: string, shown: object, expected: object])
   ],
   [
     'a page of security events',
-    presentEvents(
+    presentSecurityEventPage(
       [
         {
           eventId: 9,
@@ -243,7 +243,7 @@ const cases: readonly (readonly [what: string, shown: object, expected: object])
   ],
   [
     'a request of the log',
-    presentRequest({
+    presentLoggedRequest({
       requestId: 'request',
       endedAt: 1,
       durationMs: 2,

@@ -5,7 +5,7 @@ import { scopes } from '../../src/accounts/keys/api-key.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { createApiKey } from '../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
@@ -201,7 +201,7 @@ async function openAccounts(db: Database, { settings }: Stack): Promise<People> 
   const people = { accountIds: [] as string[], keys: [] as string[], secrets: [] as string[] };
   for (const [index, credits] of openedWith.entries()) {
     const accountId = await createAccount(db, { name: `client ${index}`, credits });
-    const created = await createApiKey(db, { accountId, name: 'chaos', scopes });
+    const created = await createKeyUnchecked(db, { accountId, name: 'chaos', scopes });
     const [secret = ''] = await ensureSigningSecrets(db, box, accountId);
     if (index === cappedClient && created !== undefined) {
       for (const subject of [{ kind: 'key', id: created.keyId } as const, { kind: 'account', id: accountId } as const])

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/run/config/config.ts';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
-import { type Postgres, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
-import { findFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
-import { findTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { type PostgresServer, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
+import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
+import { findOrDownloadTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { externalSettings, type Settings } from '../../src/run/config/process-settings.ts';
 import { migrateToLatest } from '../../src/run/schema/migrator.ts';
@@ -25,7 +25,7 @@ export type Stack = {
   readonly environment: NodeJS.ProcessEnv;
   readonly apis: readonly (SupervisedProcess & { readonly baseUrl: string })[];
   readonly workers: readonly SupervisedProcess[];
-  readonly postgres: Postgres;
+  readonly postgres: PostgresServer;
   readonly temporal: TemporalServer;
   /** Between the service and Temporal, to cut them off from each other; the test itself bypasses it. */
   readonly temporalProxy: TcpProxy;
@@ -53,8 +53,8 @@ function modelOf(model: ModelName, deadlineSeconds: number) {
 export async function startStack(folder: string, say: (message: string) => void): Promise<Stack> {
   const { cacheFolder, path: searchPath, temporalCliPath, ffmpegPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
-  const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
-  const ffmpeg = await findFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log: say });
+  const cliPath = await findOrDownloadTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
+  const ffmpeg = await findOrDownloadFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log: say });
   const disks = await mountDisks(folder, say);
   const [postgres, temporal] = await Promise.all([
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
@@ -129,7 +129,7 @@ async function startProcesses(folder: string, environment: NodeJS.ProcessEnv) {
   );
   const apis = [];
   for (let index = 1; index <= apiCount; index += 1) {
-    const port = String(await freePort());
+    const port = String(await reserveFreePort());
     const kept = keepRunning(`API ${index}`, program('api'), { ...environment, PORT: port }, logOf(`api-${index}`));
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { sharp } from '../../src/media/pictures/image-library.ts';
-import { formatOf } from '../../src/media/references/file-format.ts';
+import { formatOfBytes } from '../../src/media/references/file-format.ts';
 import { readVideo } from '../../src/media/video/read-video.ts';
 import { fetchReferenceMedia } from '../../src/media/references/reference-media.ts';
 import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
@@ -189,7 +189,7 @@ describe('an upstream receives each file in a form that its documents allow', ()
         const limits = allowed[file.kind];
         assert.equal(received.length, limits === undefined ? 0 : 1, about);
         for (const { bytes, type } of received) {
-          const format = formatOf(bytes)?.name ?? 'unknown';
+          const format = formatOfBytes(bytes)?.name ?? 'unknown';
           assert.ok(limits !== undefined && limits.formats.includes(format), `${about}: ${format}`);
           assert.ok(type === undefined || type === typeOfFormat[format], `${about}: ${type}`);
           assert.ok(bytes.length <= limits.maxMegabytes * 1_000_000, `${about}: ${bytes.length}`);

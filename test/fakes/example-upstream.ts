@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { listens } from '../support/processes/listens.ts';
 import { startServerProcess } from '../support/servers/server-process.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -31,7 +31,7 @@ export type ExampleServer = {
 /** Starts the example with a command, and with a folder of its own. */
 export async function startExample(command: string, key: string): Promise<ExampleServer> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const env = { ...process.env, KEY: key, JOBS: folder, PORT: String(port) };
   const server = await startServerProcess({
     name: 'the example server',

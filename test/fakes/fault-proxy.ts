@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 
 // A FAKE: a bad network and bad proxies between a provider and its upstream.
 
@@ -102,7 +102,7 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
       .finally(() => (met += isMet ? 1 : 0));
   });
   // Nothing else takes this port while connections are refused.
-  const port = await freePort();
+  const port = await reserveFreePort();
   const listen = async () => {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { v4 as uuid } from 'uuid';
 import type { JsonValue } from '../../src/platform/text/json.ts';
-import type { Exchange } from '../../src/catalogue/providers/provider-file-example.ts';
+import type { ExampleExchange } from '../../src/catalogue/providers/provider-file-example.ts';
 import type { ProviderFile } from '../../src/catalogue/providers/provider-file-schema.ts';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type FetchedImage, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
@@ -107,7 +107,7 @@ async function fetchImage(link: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-function exchangeFor({ exchanges }: Script, step: Exchange['step'], ...meanings: readonly Exchange['means'][]) {
+function exchangeFor({ exchanges }: Script, step: ExampleExchange['step'], ...meanings: readonly ExampleExchange['means'][]) {
   return exchanges.find((exchange) => exchange.step === step && meanings.includes(exchange.means));
 }
 
@@ -190,7 +190,7 @@ function tell(
   );
 }
 
-function statusOf(script: Script, { id }: ScriptedJob): Exchange | undefined {
+function statusOf(script: Script, { id }: ScriptedJob): ExampleExchange | undefined {
   const state = script.books.find(id)?.state ?? 'failed';
   return exchangeFor(script, 'status', state === 'canceled' || state === 'failed' ? 'upstream' : state);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 
 // Shared by the fakes: a server that dies and comes back at its address, and the video that upstreams deliver.
 
@@ -21,7 +21,7 @@ export async function startRestartableServer(
   forget: () => Promise<void> = () => Promise.resolve(),
 ): Promise<RestartableServer> {
   // Nothing else takes this port while the server is down.
-  const port = await freePort();
+  const port = await reserveFreePort();
   const listen = async () => {
     const server = createServer((request, response) => {
       answer(request, response).catch(() => response.destroy());

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { RunningPart, Settings } from '../../src/run/config/process-settings.ts';
+import type { DrainablePart, Settings } from '../../src/run/config/process-settings.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
-import { createEngine } from '../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../src/temporal/workflows/create-engine.ts';
 import { createTask } from '../support/service/call-api.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
 import { findingLine } from '../support/doctor-findings.ts';
@@ -50,7 +50,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
     const run = (line: string) => shell.run(line.replaceAll('videogen.dump', dump));
     const upstream = createFakeUpstream({ instant: false });
     const temporal = connectTemporal(settings.temporal);
-    const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
+    const engine = createWorkflowEngine(temporal.client, taskQueuesOf(settings.taskQueue));
     const { accountId } = await createTestAccount(database, 10_000);
     const generating = async () => {
       const taskId = await acceptTestTask(database.db, accountId, taskParam('p'));
@@ -58,7 +58,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
       await waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
       return taskId;
     };
-    let worker: RunningPart | undefined = await startWorkerWith(settings, upstream);
+    let worker: DrainablePart | undefined = await startWorkerWith(settings, upstream);
     const stopWorker = async () => {
       await worker?.close();
       worker = undefined;
@@ -120,7 +120,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
     const shell = await createShell(folder, { ADMIN_URL: server.url }, [postgresPrograms]);
     const log = createLog({ level: 'silent' });
     const apiAs = async (databaseUrl: string) => {
-      const port = await freePort();
+      const port = await reserveFreePort();
       const publicUrl = `http://127.0.0.1:${port}`;
       const settings: Settings = { ...environment.settings, databaseUrl, port, publicUrl };
       const { close } = await startApi(settings, log);

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { findEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { listSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import { listActions } from '../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../src/accounts/operators/operator-actions.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 import { createUser } from '../../src/accounts/people/users.ts';
 import { createLog } from '../../src/platform/log/log.ts';
@@ -100,7 +100,7 @@ describe('a recipe of docs/operations', () => {
       const { key } = await json(create.replace('ACCOUNT', accountId));
       for (const line of requests) await shell.run(`VIDEOGEN_API_KEY=${String(key)} ${line}`);
       assert.deepEqual((await findEventEndpoint(db, accountId))?.types, ['task.failed', 'balance.low']);
-      const [action] = await listActions(db, { accountId, limit: 1 });
+      const [action] = await listOperatorActions(db, { accountId, limit: 1 });
       assert.deepEqual([action?.action, action?.actor.name], ['keys.create', userInfo().username]);
       const ofCaps = commandsBeside('videogen credits grant 5000').filter((line) => line.includes('/caps'));
       for (const line of ofCaps) await shell.run(line.replace('ACCOUNT', accountId));

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { type QueueName, queueNames, taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
-import type { RunningPart } from '../../src/run/config/process-settings.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import type { DrainablePart } from '../../src/run/config/process-settings.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
@@ -28,7 +28,7 @@ describe('four worker processes, of one queue each', () => {
   let environment: TestEnvironment;
   let upstream: RunningUpstream;
   let receiver: CallbackReceiver;
-  let api: RunningPart;
+  let api: DrainablePart;
   let temporal: TemporalConnection;
   const workers = new Map<QueueName, { readonly child: ChildProcess; readonly metricsPort: number }>();
 
@@ -62,7 +62,7 @@ describe('four worker processes, of one queue each', () => {
 
   /** With nothing that its queue has no use for. The first is started by the command, the others as in a container. */
   async function startWorker(name: QueueName): Promise<void> {
-    const metricsPort = await freePort();
+    const metricsPort = await reserveFreePort();
     const secrets = ['tasks', 'generation-remote'].includes(name) ? { ROLES_TEST_KEY: upstreamKey } : {};
     const noFfmpeg = { FFMPEG_PATH: join(folder, 'no-ffmpeg') };
     const without = {

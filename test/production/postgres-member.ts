@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type Postgres, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { ServerProcess } from '../support/servers/server-process.ts';
 
@@ -15,7 +15,7 @@ export async function startPostgresMember(folder: string): Promise<PostgresMembe
   return { member, url: server.url, close: server.stop };
 }
 
-function memberOf(server: Postgres): ServerProcess {
+function memberOf(server: PostgresServer): ServerProcess {
   const end = async (signal: NodeJS.Signals) => {
     process.kill(server.pid, signal);
   };

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../src/run/config/config.ts';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import type { UpstreamBooks } from '../fakes/upstream-books.ts';
 import { startReadinessProxy } from '../support/proxies/readiness-proxy.ts';
@@ -69,7 +69,7 @@ async function start(extra: Environment, closing: Closing, close: () => Promise<
   const temporal = await startTemporalServices(postgres.url, join(folder, 'temporal'));
   const services = [temporal.worker, temporal.frontend, temporal.matching, ...temporal.histories];
   closing.push(() => killAll(services));
-  const ports = [await freePort(), await freePort()] as const;
+  const ports = [await reserveFreePort(), await reserveFreePort()] as const;
   const apiUrls = [`http://127.0.0.1:${ports[0]}`, `http://127.0.0.1:${ports[1]}`] as const;
   const proxy = await startReadinessProxy(apiUrls);
   closing.push(() => proxy.close());

@@ -7,9 +7,9 @@ import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/create-outcome.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { createApiKey, revokeApiKey } from '../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked, revokeApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBooks } from '../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
@@ -71,7 +71,7 @@ async function open(drawn: Wealth): Promise<Opened> {
 }
 
 async function newKey(accountId: string): Promise<string> {
-  const created = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'] });
+  const created = await createKeyUnchecked(database.db, { accountId, name: 'a', scopes: ['tasks:write'] });
   assert.ok(created);
   return created.keyId;
 }
@@ -181,7 +181,7 @@ function summaryOf(answer: CreateOutcome) {
 
 async function booksOf({ accountId }: Opened) {
   const account = await findAccount(database.db, accountId);
-  const { entries } = await readBooks(database.db, { accountId, limit: 100 });
+  const { entries } = await readBalanceAndEntries(database.db, { accountId, limit: 100 });
   return {
     balance: account?.balance,
     unfinished: account?.unfinishedTasks,

@@ -7,11 +7,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { CreateOutcome } from '../../src/tasks/accept/create-outcome.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { listedPrices } from '../../src/catalogue/prices/price-conditions.ts';
+import { applicablePrices } from '../../src/catalogue/prices/price-conditions.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readPrices } from '../../src/credits/prices/price-lists.ts';
-import { listPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/prices.ts';
+import { listOperatorPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/prices.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type DecidedLongAgo, insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
@@ -69,7 +69,7 @@ function accept(
     accountId,
     ...requestOf(param),
     ...listedTerms,
-    listedPrices: listedPrices(pricesOf(listed), param.input),
+    listedPrices: applicablePrices(pricesOf(listed), param.input),
   });
 }
 
@@ -275,7 +275,7 @@ async function decideInTime(
 }
 
 async function assertChargedByDecisions(model: string, accounts: readonly string[]): Promise<void> {
-  const prices = await listPrices(database.db, { model, limit: 100 });
+  const prices = await listOperatorPrices(database.db, { model, limit: 100 });
   const counting = prices.filter(({ state }) => state !== 'withdrawn').toReversed();
   const decidedFor = (owner: string | undefined) =>
     counting

@@ -9,7 +9,7 @@ import type { CreateOutcome, NewTask } from '../../src/tasks/accept/create-outco
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, recordQueuing, findTask, failAndRefund, beginGeneration } from '../../src/tasks/task-rows.ts';
 import { checkBooks } from '../../src/credits/ledger/audit-rules.ts';
-import { bookCredits, readBooks } from '../../src/credits/ledger/credits.ts';
+import { bookCredits, readBalanceAndEntries } from '../../src/credits/ledger/credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
@@ -173,7 +173,7 @@ async function endOf(end: ReturnType<typeof completeTask>): Promise<Outcome> {
 async function booksOf({ accountId, taskIds }: TestAccount): Promise<string> {
   const [account, { entries }, tasks] = await Promise.all([
     findAccount(database.db, accountId),
-    readBooks(database.db, { accountId, limit: 1_000 }),
+    readBalanceAndEntries(database.db, { accountId, limit: 1_000 }),
     Promise.all(taskIds.map((taskId) => findTask(database.db, taskId))),
   ]);
   const amounts = entries.map(({ amount }) => amount).toReversed();
@@ -199,7 +199,7 @@ function distinct(models: readonly Model[]): readonly Model[] {
 }
 
 async function assertSound({ accountId, taskIds }: TestAccount): Promise<void> {
-  const books = await readBooks(database.db, { accountId, limit: 1_000 });
+  const books = await readBalanceAndEntries(database.db, { accountId, limit: 1_000 });
   const entries = books.entries.map(({ entryId }) => entryId);
   assert.deepEqual(await checkBooks(database.db, { accounts: [accountId], entries, tasks: taskIds }), []);
 }

@@ -7,11 +7,11 @@ import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readPrices } from '../../src/credits/prices/price-lists.ts';
 import { quoteTask } from '../../src/credits/prices/price-rule.ts';
-import { modelInput } from '../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../src/catalogue/input/model-input.ts';
 import type { Model } from '../../src/catalogue/models/model.ts';
 import {
   creditsFor,
-  matches,
+  matchesConditions,
   type PriceConditions,
   priceAt,
   type PriceRow,
@@ -45,7 +45,7 @@ const amounts = fc
   .filter(({ creditsPerSecond, creditsPerVideo }) => creditsPerSecond + creditsPerVideo > 0);
 const rate = fc.record({ amounts, inMs });
 
-const anyInput = modelInput.parse({
+const anyInput = modelInputSchema.parse({
   resolution: { values: ['480p', '720p', '1080p'] },
   duration: { min: 1, max: 60 },
   ratio: { values: ['16:9'] },
@@ -122,7 +122,7 @@ function onPaper({ table: drawn, last, decisions }: Story, rows: readonly PriceR
   for (const [index, rates] of all.entries()) {
     const row = rows[index];
     const listed = latest(rates, atMs);
-    if (row === undefined || listed === undefined || !matches(row.when, of)) continue;
+    if (row === undefined || listed === undefined || !matchesConditions(row.when, of)) continue;
     const decided = (whose: string) =>
       latest(
         decisions.filter((one) => one.whose === whose && one.price === index && !one.isWithdrawn),

@@ -6,10 +6,10 @@ import { createCompleteTask } from '../../activities/end-task.ts';
 import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBooks } from '../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/credits.ts';
 import { frameSize, type FrameSize } from '../../src/catalogue/media/frame-size.ts';
 import { shortfallPolicies } from '../../src/catalogue/models/model.ts';
-import type { Amounts, PriceRow } from '../../src/catalogue/prices/price-conditions.ts';
+import type { PriceAmounts, PriceRow } from '../../src/catalogue/prices/price-conditions.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import { standardInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
@@ -37,7 +37,7 @@ const hourMs = 3_600_000;
 const price = fc
   .record({ creditsPerSecond: fc.nat({ max: 40 }), creditsPerVideo: fc.nat({ max: 60 }) })
   .filter(({ creditsPerSecond, creditsPerVideo }) => creditsPerSecond + creditsPerVideo > 0);
-type Price = Pick<Amounts, 'creditsPerSecond' | 'creditsPerVideo'>;
+type Price = Pick<PriceAmounts, 'creditsPerSecond' | 'creditsPerVideo'>;
 /** A price of the catalogue, and the one that an operator may have set an hour ago, or for an hour from now, for all or the account. */
 const row = fc.record({
   amounts: price,
@@ -102,7 +102,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
       const keys = resultKeysOf(taskId, madeUpMeasures.sha256);
       const facts = { ...madeUpMeasures, ...size, durationSeconds: seconds, hasAudio };
       const result = { ...facts, videoKey: keys.video, posterKey: keys.poster };
-      const { balance: balanceBefore } = await readBooks(database.db, { accountId, limit: 1 });
+      const { balance: balanceBefore } = await readBalanceAndEntries(database.db, { accountId, limit: 1 });
       await silentActivity({ workflowId: taskId }, () => createCompleteTask(deps)({ taskId, result }));
 
       const { state, creditsCharged, creditsRefunded } = (await findTask(database.db, taskId)) ?? assert.fail();
@@ -126,7 +126,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
       });
       assert.equal(creditsCharged, charged);
       assert.deepEqual([state, creditsCharged - creditsRefunded], paid === undefined ? ['fail', 0] : ['success', paid]);
-      const { balance } = await readBooks(database.db, { accountId, limit: 1 });
+      const { balance } = await readBalanceAndEntries(database.db, { accountId, limit: 1 });
       assert.equal(balance - balanceBefore, charged - (paid ?? 0));
     }),
     runs(600),

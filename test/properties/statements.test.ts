@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { bookCredits, type LedgerEntry, readBooks } from '../../src/credits/ledger/credits.ts';
+import { bookCredits, type LedgerEntry, readBalanceAndEntries } from '../../src/credits/ledger/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-codes.ts';
 import { type AccountStatement, monthOf, readStatement } from '../../src/credits/reports/account-statement.ts';
 import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
@@ -128,7 +128,7 @@ async function moveTimes(accountId: string, times: readonly Time[]): Promise<voi
 }
 
 async function ledgerOf(accountId: string): Promise<readonly LedgerEntry[]> {
-  return (await readBooks(database.db, { accountId, limit: 1_000 })).entries.toReversed();
+  return (await readBalanceAndEntries(database.db, { accountId, limit: 1_000 })).entries.toReversed();
 }
 
 async function assertStatements(accountId: string): Promise<void> {

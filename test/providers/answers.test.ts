@@ -8,7 +8,7 @@ import {
   createStateReader,
   declinesCancel,
   detailOf,
-  isStorable,
+  isStorableJob,
   readBody,
   type Reply,
 } from '../../src/providers/answers.ts';
@@ -182,6 +182,6 @@ function fault(wasSent: boolean): Error {
 
 test('a handle is stored when it has at most 4,096 bytes, however few characters these are', () => {
   const handle = (text: string) => ({ id: 'j1', handle: { text } });
-  assert.equal(isStorable(handle('x'.repeat(4_000))), true);
-  assert.equal(isStorable(handle('漢'.repeat(1_400))), false);
+  assert.equal(isStorableJob(handle('x'.repeat(4_000))), true);
+  assert.equal(isStorableJob(handle('漢'.repeat(1_400))), false);
 });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
-import { callOutcomeOf, reportDownloads } from '../../src/providers/provider-events.ts';
+import { callOutcomeOf, withDownloadEvents } from '../../src/providers/provider-events.ts';
 import type { RunOutcome, SubmitOutcome, UpstreamClient } from '../../src/providers/provider-contract.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -22,7 +22,7 @@ test('a download is counted with its bytes or its failure, and each interruption
   const countOf = async (download: UpstreamClient['download'], signal = new AbortController().signal) => {
     const { seen, emit } = recordEvents('provider_download');
     const breaks: unknown[] = [];
-    const client = reportDownloads({ call, download }, provider, emit);
+    const client = withDownloadEvents({ call, download }, provider, emit);
     const onBreak = (error: unknown) => breaks.push(error);
     const error: unknown = await client.download('/video', path, { signal, onBreak }).catch((cause: unknown) => cause);
     return { counted: seen, breaks, error };

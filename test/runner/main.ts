@@ -8,8 +8,8 @@ import { parseArgs, parseEnv } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../../src/run/config/config.ts';
 import { startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
-import { findFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
-import { findTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
+import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
+import { findOrDownloadTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { browserVariable, startSharedBrowser } from '../support/console/browser.ts';
 import { killAll } from '../support/processes/processes.ts';
@@ -79,8 +79,8 @@ async function main(args: readonly string[]): Promise<number> {
 async function withServers(run: (env: NodeJS.ProcessEnv) => Promise<number>): Promise<number> {
   const { cacheFolder, path: searchPath, temporalCliPath, ffmpegPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
-  const cliPath = await findTemporalCli({ cacheFolder, searchPath, log, ...explicitPath });
-  const ffmpeg = await findFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log });
+  const cliPath = await findOrDownloadTemporalCli({ cacheFolder, searchPath, log, ...explicitPath });
+  const ffmpeg = await findOrDownloadFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log });
   const starting = [
     startPostgres({ folder: join(folder, 'postgres'), log }),
     startTemporal({

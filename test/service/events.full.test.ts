@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts';
-import { createAccountKey } from '../../src/accounts/keys/keys.ts';
+import { createKeyWithinLimit } from '../../src/accounts/keys/keys.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalance } from '../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
@@ -41,7 +41,7 @@ describe('events of an account', () => {
     const { db } = service.database;
     const { accountId, key } = await createTestAccount(service.database, credits);
     await setEventEndpoint(db, accountId, { url: receiver.url + path, types: eventTypes });
-    await setLowBalance(db, accountId, lowBalance ?? null);
+    await setLowBalanceThreshold(db, accountId, lowBalance ?? null);
     const secrets = await ensureSigningSecrets(db, createSecretBox(service.settings.secret), accountId, 'event');
     const api: Api = { baseUrl: service.baseUrl, key };
     return { accountId, api, secrets };
@@ -100,7 +100,7 @@ describe('events of an account', () => {
     await awayFromMidnight();
     const { api, accountId, secrets } = await subscriber('/crossings', { credits: 300, lowBalance: 200 });
     const { db } = service.database;
-    const made = await createAccountKey(db, {
+    const made = await createKeyWithinLimit(db, {
       accountId,
       name: 'capped',
       scopes: ['tasks:write', 'tasks:read'],

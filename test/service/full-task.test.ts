@@ -9,7 +9,7 @@ import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBooks } from '../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/credits.ts';
 import {
   type Answer,
   type Api,
@@ -102,7 +102,7 @@ describe('a task, from createTask to its callback', () => {
     assert.equal(record['creditsRefunded'], 165);
     const callback = await verified('/failure');
     assert.deepEqual([callback.data['state'], callback.data['failCode']], ['fail', 'image_unreachable']);
-    const books = await readBooks(service.database.db, { accountId: account.accountId, limit: 10 });
+    const books = await readBalanceAndEntries(service.database.db, { accountId: account.accountId, limit: 10 });
     const entries = books.entries.filter((entry) => entry.taskId === taskId).map(({ kind, amount }) => [kind, amount]);
     assert.deepEqual(entries, [
       ['refund', 165],

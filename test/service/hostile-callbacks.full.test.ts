@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startWorker } from '../../src/run/main/start-worker.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
@@ -31,7 +31,7 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   let healthy: CallbackReceiver;
   const receivers: HostileReceiver[] = [];
   before(async () => {
-    metricsPort = await freePort();
+    metricsPort = await reserveFreePort();
     worker = await startTestWorker({ METRICS_PORT: String(metricsPort) });
     temporal = connectEngine(worker);
     healthy = await startCallbackReceiver();

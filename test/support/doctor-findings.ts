@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Environment, readConfig } from '../../src/run/config/config.ts';
-import { type DoctorRole, examine } from '../../src/run/doctor/doctor.ts';
+import { type DoctorRole, runDoctorChecks } from '../../src/run/doctor/doctor.ts';
 import type { Finding } from '../../src/run/doctor/finding.ts';
 
 /** The findings of doctor in this process, by check. */
@@ -10,7 +10,7 @@ export async function findingsOf(
 ): Promise<ReadonlyMap<string, Finding>> {
   const config = readConfig(environment);
   const { databaseUrl, temporal, secret } = config;
-  const findings = await examine(config, { databaseUrl, temporal, secret }, role);
+  const findings = await runDoctorChecks(config, { databaseUrl, temporal, secret }, role);
   return new Map(findings.map((finding) => [finding.check, finding]));
 }
 

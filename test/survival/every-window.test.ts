@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
 import { noMedia, type ReferenceMedia } from '../../src/catalogue/media/media-by-role.ts';
-import { keysOf, type Task } from '../../src/catalogue/tasks/task.ts';
-import type { MediaFetch } from '../../src/media/references/reference-media.ts';
+import { fileKeysOfResult, type Task } from '../../src/catalogue/tasks/task.ts';
+import type { ReferenceMediaRequest } from '../../src/media/references/reference-media.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
@@ -73,7 +73,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
       assert.deepEqual([task.state, task.failure], ['success', undefined]);
       assert.deepEqual(entries, ['charge']);
       assert.equal(upstream.jobs.length, 1);
-      assert.deepEqual(files, keysOf(task.result ?? assert.fail()).toSorted());
+      assert.deepEqual(files, fileKeysOfResult(task.result ?? assert.fail()).toSorted());
       const outcomes = (await listProviderJobs(database.db, task.taskId)).map(({ outcome }) => outcome);
       assert.deepEqual(
         outcomes.filter((outcome) => outcome !== 'not_created'),
@@ -87,7 +87,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
       { fewest: 16, upstream: { images: 'link' }, images: 2 },
       async ({ task, upstream, files }) => {
         assert.deepEqual([task.state, upstream.jobs.length], ['success', 1]);
-        assert.deepEqual(files, keysOf(task.result ?? assert.fail()).toSorted());
+        assert.deepEqual(files, fileKeysOfResult(task.result ?? assert.fail()).toSorted());
       },
     );
   });
@@ -250,7 +250,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
     return { outcome, calls: first.calls };
   }
 
-  async function fetchNothing({ input, folder: workFolder }: MediaFetch): Promise<ReferenceMedia> {
+  async function fetchNothing({ input, folder: workFolder }: ReferenceMediaRequest): Promise<ReferenceMedia> {
     const images = input.imageUrls.map((_, index) => ({
       path: join(workFolder, `${index}.jpg`),
       widthPx: 400,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Finding } from '../../src/run/doctor/finding.ts';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { type Api, createTask, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { remainingOf } from '../support/processes/processes.ts';
@@ -39,7 +39,7 @@ describe('a full disk', { skip: skipsWithoutMount }, () => {
       disks.set(name, await mountSmallDisk(join(base, path), size));
     }
     receiver = await startCallbackReceiver();
-    const port = await freePort();
+    const port = await reserveFreePort();
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const callbacks = { CALLBACK_ALLOW: '127.0.0.1' };
     env = { ...rest, ...callbacks, VIDEOGEN_DATA: base, PORT: String(port), READ_RATE: 'off', CREATE_RATE: 'off' };

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { RunningAttempts } from '../../activities/running-attempts.ts';
 import type { WorkerParts } from '../../src/run/main/wire-activities.ts';
-import { isFinal, type FailCode } from '../../src/catalogue/tasks/task.ts';
+import { isFinalState, type FailCode } from '../../src/catalogue/tasks/task.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { ageTask } from '../support/database/aged-task.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
@@ -142,7 +142,7 @@ describe('an operator', { concurrency: true }, () => {
     assert.deepEqual([task.failure?.failCode, task.creditsRefunded], [failCode, price]);
     const [callback] = await receiver.waitForCallbacks(path, 1);
     assert.match(String(callback?.body), new RegExp(`"failCode":"${failCode}"`));
-    assert.ok(isFinal(task.state));
+    assert.ok(isFinalState(task.state));
   }
 
   const jobStopped = async (taskId: string) => {

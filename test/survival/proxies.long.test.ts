@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { restartUnderLoad } from '../support/processes/restart-apis.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -43,7 +43,7 @@ async function startProxy(
 ): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-proxy-'));
   t.after(() => rm(folder, { recursive: true }));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const text = await readFile(`ops/proxies/${file}`, 'utf8');
   const path = join(folder, file);
   const withPorts = text

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { freePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { type Api, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { testTemporalCli } from '../support/processes/find-temporal-cli.ts';
@@ -87,7 +87,7 @@ type Started = {
 async function start(t: TestContext, extra: NodeJS.ProcessEnv): Promise<Started> {
   const data = await mkdtemp(join(tmpdir(), 'videogen-start-outage-'));
   t.after(() => rm(data, { recursive: true, force: true, maxRetries: 10 }));
-  const port = String(await freePort());
+  const port = String(await reserveFreePort());
   const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
   const env = { ...rest, VIDEOGEN_DATA: data, PORT: port, PREVIEW_FAILURES: '1', READ_RATE: 'off', ...extra };
   const running = spawnEntryPoint('cli', env, 'start');

@@ -7,7 +7,7 @@ import {
   beginGeneration,
   touchGenerations,
 } from '../../src/tasks/task-rows.ts';
-import { intendOwnMachineJob, recordProviderJob } from '../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { recordUpstreamEnd } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
@@ -48,7 +48,7 @@ describe('the deadline of a task', () => {
     );
   const withJob = async (taskId: string) => {
     await intendOwnMachineJob(database.db, { taskId, ordinal: 1, provider: 'somewhere' });
-    await recordProviderJob(database.db, { taskId, ordinal: 1, jobId: 'job' });
+    await recordCreatedJob(database.db, { taskId, ordinal: 1, jobId: 'job' });
   };
   /** Returns the rest of the deadline after an attempt that began and was last seen so long ago. */
   const leftAfter = (taskId: string, startedMs: number, seenMs: number, deadlineMs = 10 * minuteMs) =>

@@ -28,7 +28,7 @@ type Receiver = (
 type Delivering = {
   readonly environment: TestWorkflowEnvironment;
   readonly inputs: readonly SendCallbackInput[];
-  /** The history of the workflow, as `stepsOf` reads it. */
+  /** The history of the workflow, as `taskStepsOf` reads it. */
   readonly steps: () => Promise<readonly Step[]>;
   readonly result: () => Promise<string>;
   readonly redeliver: () => Promise<void>;

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
-import { type Owed, owedDeliveryIds, taskEventId } from '../../src/tasks/task-end-event.ts';
+import { type OwedNotifications, owedDeliveryIds, taskEventId } from '../../src/tasks/task-end-event.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -34,7 +34,7 @@ type Notified = {
 async function notified(
   receiver?: (attempt: number) => DeliveryAttemptOutcome,
   environment: TestWorkflowEnvironment | undefined = shared,
-  owed: Owed = { hasCallback: true },
+  owed: OwedNotifications = { hasCallback: true },
 ): Promise<Notified> {
   assert.ok(environment);
   const { client, nativeConnection: connection } = environment;

@@ -8,8 +8,8 @@ import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
-import type { Engine } from '../../src/catalogue/tasks/workflow-engine.ts';
-import { createEngine } from '../../src/temporal/workflows/create-engine.ts';
+import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
+import { createWorkflowEngine } from '../../src/temporal/workflows/create-engine.ts';
 import { ageTask } from '../support/database/aged-task.ts';
 import { patientEngine } from '../support/workflows/patient-engine.ts';
 import {
@@ -25,12 +25,12 @@ describe('videoTask', () => {
   let worker: TestEnvironment;
   let account: TestAccount;
   let temporal: TemporalConnection;
-  let engine: Engine;
+  let engine: WorkflowEngine;
   before(async () => {
     worker = await startTestWorker();
     account = await createTestAccount(worker.database);
     temporal = connectTemporal(worker.settings.temporal);
-    engine = patientEngine(createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue)));
+    engine = patientEngine(createWorkflowEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue)));
   });
   after(async () => {
     const violations = await auditLedger(worker.database.db);

@@ -11,7 +11,7 @@ const entropyLength = 30;
 const checksumLength = 6;
 const shape = new RegExp(`^[0-9A-Za-z]{${entropyLength + checksumLength}}$`);
 
-export function newApiKey(kind: KeyKind = 'client'): string {
+export function generateApiKey(kind: KeyKind = 'client'): string {
   const entropy = Array.from({ length: entropyLength }, () => alphabet.charAt(randomInt(alphabet.length))).join('');
   return prefixes[kind] + entropy + checksum(entropy);
 }

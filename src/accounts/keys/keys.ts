@@ -2,18 +2,18 @@ import { v7 as uuidv7 } from 'uuid';
 import { activeKeySql, type Scope } from './api-key.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/operator.ts';
-import { type BeyondCaller, setCaps } from '../limits/spend-caps.ts';
+import { type BeyondCaller, setCapsInTransaction } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import { type Database, readRow } from '../../platform/database/database.ts';
 import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, successorErrors } from './narrow-new-key.ts';
-import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
+import { apiKeyHint, hashApiKey, generateApiKey } from './key-format.ts';
 import { changeWithAudit } from '../operators/operator-actions.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
-export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
+export const sharedKeyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
   revoked_at as "revokedAt"`;
-const apiKeyColumns = `id as "keyId", scopes, dialect, models, merge_repeats as "mergeRepeats", ${keyColumns}`;
+const apiKeyColumns = `id as "keyId", scopes, dialect, models, merge_repeats as "mergeRepeats", ${sharedKeyColumns}`;
 
 const insertKey = {
   name: 'create-api-key',
@@ -31,13 +31,13 @@ export type KeyLimitReached = { readonly kind: 'too_many_keys' };
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
 async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
   const { accountId, name, scopes, expiresAt, dialect = 'native', models, mergeRepeats = false, caps } = newKey;
-  const key = newApiKey();
+  const key = generateApiKey();
   const secret = [hashApiKey(key), apiKeyHint(key)];
   const rules = [maxActive, models, mergeRepeats, newKey.spendSubject];
   const values = [uuidv7(), accountId, name, ...secret, scopes, expiresAt, dialect, ...rules];
   const apiKey = await readRow<ApiKey>(db, insertKey, values);
   if (apiKey === undefined) return undefined;
-  if (caps !== undefined) await setCaps(db, accountId, { kind: 'key', id: apiKey.keyId }, caps);
+  if (caps !== undefined) await setCapsInTransaction(db, accountId, { kind: 'key', id: apiKey.keyId }, caps);
   return { kind: 'made', key, apiKey };
 }
 
@@ -46,7 +46,7 @@ async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<M
  * account. The caller checks that the account is open. Caps require a
  * transaction that holds the account's lock.
  */
-export async function createApiKey(
+export async function createKeyUnchecked(
   db: Runner,
   newKey: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
@@ -88,7 +88,7 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
 export const maxActiveKeys = 100;
 
 /** Creates a key, within the limits of the key `madeBy` if there is one. The account must exist. Throws `AccountClosed`. */
-export function createAccountKey(
+export function createKeyWithinLimit(
   db: Database,
   newKey: NewKey,
   madeBy?: string,
@@ -109,7 +109,7 @@ async function limitsOf(db: Runner, accountId: string, keyId: string): Promise<K
   return own;
 }
 
-export type Rotation = {
+export type KeyRotation = {
   readonly accountId: string;
   readonly keyId: string;
   /** The scopes of the caller. A key with further scopes is not rotated, because the caller would gain them. */
@@ -147,7 +147,7 @@ returning expires_at as "oldExpiresAt"`,
 /** Creates a key with the same name, scopes, dialect, rules and lifetime. The old key expires after the overlap. */
 export function rotateAccountKey(
   db: Database,
-  { accountId, keyId, within, madeBy, overlapSeconds }: Rotation,
+  { accountId, keyId, within, madeBy, overlapSeconds }: KeyRotation,
 ): Promise<RotationOutcome> {
   return db.transaction<RotationOutcome>(async (run) => {
     await lockOpenAccount({ run }, accountId);

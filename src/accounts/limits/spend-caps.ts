@@ -54,14 +54,14 @@ order by subject_kind, subject_id, array_position(array['day', 'month', 'total']
 });
 
 /** The creator of a task, and its cost. */
-export type Spending = {
+export type TaskSpending = {
   readonly accountId: string;
   readonly keyId: string | undefined;
   readonly userId: string | undefined;
   readonly credits: number;
 };
 
-const spendingValues = ({ accountId, keyId, userId, credits }: Spending) => [accountId, userId, keyId, credits];
+const spendingValues = ({ accountId, keyId, userId, credits }: TaskSpending) => [accountId, userId, keyId, credits];
 /** SQL: the caps of a task. A rotated key shares those of the key before it. A refund restores them by the trigger `refunds_restore_caps`. */
 const ofSpending =
   'account_id = $1 and subject_id in ($1, $2::uuid, (select spend_subject from api_keys where id = $3::uuid))';
@@ -73,7 +73,7 @@ const currentPeriod = `greatest(spend_caps.period_start, ${periodStart})`;
  * last, and marks it as reached: the response is `spend_cap_reached`. A trigger
  * records the event of the first mark. The caller holds the account's lock.
  */
-export const markExceededCap = maybeOne<SpendCap, [spending: Spending]>({
+export const findAndMarkExceededCap = maybeOne<SpendCap, [spending: TaskSpending]>({
   name: 'mark-exceeded-cap',
   text: `
 with exceeded as (
@@ -94,7 +94,7 @@ const spentAfter = `case when period_start > ${periodStart} then spent when peri
  * Counts a charge towards the caps, and marks those that it uses up. A period that began while its transaction waited does not count
  * it.
  */
-export const addSpending = none<[spending: Spending]>({
+export const addSpendingToCaps = none<[spending: TaskSpending]>({
   name: 'count-spending',
   text: `
 update spend_caps set period_start = ${currentPeriod}, spent = ${spentAfter},
@@ -145,17 +145,17 @@ const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]
 });
 
 /** SQL that is true for a cap that can refuse a task: a former member creates none. The trigger of `memberships` has the same condition. */
-export const isCapInForce = `(subject_kind <> 'member' or exists (
+export const capInForceSql = `(subject_kind <> 'member' or exists (
   select from memberships where memberships.account_id = spend_caps.account_id and user_id = subject_id))`;
 
 const markCapped = none<[accountId: string]>({
   name: 'mark-capped-account',
   text: `
-update accounts set capped = exists (select from spend_caps where account_id = $1 and ${isCapInForce}) where id = $1`,
+update accounts set capped = exists (select from spend_caps where account_id = $1 and ${capInForceSql}) where id = $1`,
 });
 
 /** Sets caps in the caller's transaction, which holds the account's lock. Returns false for an unknown key or member. */
-export async function setCaps(db: Runner, accountId: string, subject: CapSubject, change: CapChange): Promise<boolean> {
+export async function setCapsInTransaction(db: Runner, accountId: string, subject: CapSubject, change: CapChange): Promise<boolean> {
   const { subjectId } = (await findSubject(db, accountId, subject)) ?? {};
   if (subjectId === undefined) return false;
   for (const period of capPeriods) {
@@ -181,7 +181,7 @@ export function setSpendCapsAs(
     const read = async () =>
       (await listSpendCaps(transaction, accountId)).map((cap) => `${cap.subjectId} ${cap.period} ${cap.credits}`);
     const before = await read();
-    const answer = await setCaps(transaction, accountId, subject, change);
+    const answer = await setCapsInTransaction(transaction, accountId, subject, change);
     if (!answer || isDeepStrictEqual(await read(), before)) return { answer };
     const details = { subject: subject.kind, subjectId: subject.id, ...change };
     return { answer, done: { action: 'caps.set', accountId, details } };
@@ -220,7 +220,7 @@ export function setSpendCaps(
     await lockOpenAccount({ run }, accountId);
     const caps = keyId === undefined ? [] : await findProtectedCaps({ run }, accountId, subject, keyId);
     const errors = caps.flatMap((cap) => refuseWider(cap, change));
-    return errors.length > 0 ? { kind: 'beyond_caller', errors } : setCaps({ run }, accountId, subject, change);
+    return errors.length > 0 ? { kind: 'beyond_caller', errors } : setCapsInTransaction({ run }, accountId, subject, change);
   });
 }
 

@@ -37,7 +37,7 @@ returning text`,
 
 const remove = none({ name: 'remove-announcement', text: 'delete from announcements' });
 
-export function announceAs(db: Database, actor: Actor, announcement: Announcement): Promise<void> {
+export function setAnnouncementAs(db: Database, actor: Actor, announcement: Announcement): Promise<void> {
   return changeWithAudit(db, actor, async (transaction) => {
     const isNew = (await write(transaction, announcement)) !== undefined;
     const { text, level, link, endsAt: endTime } = announcement;

@@ -12,17 +12,17 @@ export type DoneAction = {
 };
 
 /** The result of a change. Without `done` nothing was changed, and nothing is recorded. */
-export type AuditedChange<Answer> = { readonly answer: Answer; readonly done?: DoneAction | undefined };
+export type AuditedAnswer<Answer> = { readonly answer: Answer; readonly done?: DoneAction | undefined };
 
 /** Makes an operator's change and records it in the audit log, in one transaction. `change` must not use the network. */
 export function changeWithAudit<Answer>(
   db: Database,
   actor: Actor,
-  change: (transaction: Database) => Promise<AuditedChange<Answer>>,
+  change: (transaction: Database) => Promise<AuditedAnswer<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
     const { answer, done } = await change(joiningTransaction({ run }));
-    if (done !== undefined) await insertAction({ run }, actor, done);
+    if (done !== undefined) await recordOperatorAction({ run }, actor, done);
     return answer;
   });
 }
@@ -31,7 +31,7 @@ export function changeWithAudit<Answer>(
  * Records an action in a transaction of the caller. `changeWithAudit` cannot serve
  * changes that create their own actor.
  */
-export const insertAction = none<[actor: Actor, done: DoneAction]>({
+export const recordOperatorAction = none<[actor: Actor, done: DoneAction]>({
   name: 'record-operator-action',
   text: `
 insert into operator_actions (operator_id, user_id, actor, request_id, action, account_id, task_id, key_id, details)
@@ -60,7 +60,7 @@ export type ActionFilter = {
 };
 
 /** Lists the audit log, newest first. */
-export const listActions = many<RecordedAction, [filter: ActionFilter]>({
+export const listOperatorActions = many<RecordedAction, [filter: ActionFilter]>({
   name: 'list-operator-actions',
   plannedAnew: true,
   text: `

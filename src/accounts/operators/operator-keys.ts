@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from './operator.ts';
-import { apiKeyHint, hashApiKey, isWellFormedKey, newApiKey } from '../keys/key-format.ts';
+import { apiKeyHint, hashApiKey, isWellFormedKey, generateApiKey } from '../keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { activeKeySql } from '../keys/api-key.ts';
-import { keyColumns, type RevokedKey } from '../keys/keys.ts';
+import { sharedKeyColumns, type RevokedKey } from '../keys/keys.ts';
 import type { ApiKey } from '../keys/key-record.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 
@@ -19,7 +19,7 @@ export async function createOperator(
   { name, expiresAt }: { readonly name: string; readonly expiresAt?: number | undefined },
 ): Promise<{ readonly operatorId: string; readonly key: string }> {
   const operatorId = uuidv7();
-  const key = newApiKey('operator');
+  const key = generateApiKey('operator');
   await insertOperator(db, operatorId, name, hashApiKey(key), apiKeyHint(key), expiresAt);
   return { operatorId, key };
 }
@@ -38,7 +38,7 @@ select id as "operatorId", name from found`,
 });
 
 /** Undefined for a malformed, unknown, revoked or expired key, without the reason. */
-export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
+export async function findAndTouchOperator(db: Database, key: string): Promise<Operator | undefined> {
   return isWellFormedKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
 }
 
@@ -48,7 +48,7 @@ export type ListedOperator = Operator & Pick<ApiKey, 'hint' | 'createdAt' | 'exp
 export const listOperators = many<ListedOperator>({
   name: 'list-operators',
   text: `
-select id as "operatorId", ${keyColumns} from operators order by ${activeKeySql} desc, id desc limit 1000`,
+select id as "operatorId", ${sharedKeyColumns} from operators order by ${activeKeySql} desc, id desc limit 1000`,
 });
 
 /** Undefined if the operator does not exist. `changed` is false if it was revoked before. */

@@ -7,16 +7,16 @@ import {
   createInvitation,
   listInvitations,
   withdrawInvitation,
-  withdrawInvitationsTo,
+  withdrawInvitationsToEmail,
 } from '../sign-in/one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import { type MailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
+import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
 import { type Origin, recordSecurityEvent } from './security-events.ts';
-import { endSessions, type NewSession, renewSession } from '../sign-in/sessions.ts';
+import { endSessionsOfUser, type SessionWithToken, rotateSessionToken } from '../sign-in/sessions.ts';
 import { one, type Runner } from '../../platform/database/statement.ts';
 
 /** An owner who changes something in their account. */
-export type OwnerChange = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
+export type ChangingOwner = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
 
 export const maxInvitations = 100;
 
@@ -37,10 +37,10 @@ export class TooManyMails extends Error {
  */
 export function inviteMember(
   db: Database,
-  { session, accountId, origin }: OwnerChange,
+  { session, accountId, origin }: ChangingOwner,
   { email, role }: { readonly email: string; readonly role: Role },
   mails?: MailQueue,
-): Promise<MailedLink | 'too_many_invitations' | 'already_member'> {
+): Promise<MaybeMailedLink | 'too_many_invitations' | 'already_member'> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
     if ((await isMember({ run }, accountId, email)).exists) return 'already_member';
@@ -57,7 +57,7 @@ export function inviteMember(
 /** Returns false if the account has no open invitation of this id. */
 export async function withdrawMemberInvitation(
   db: Database,
-  { session, accountId, origin }: OwnerChange,
+  { session, accountId, origin }: ChangingOwner,
   linkId: string,
 ): Promise<boolean> {
   const by = { actor: session.email, origin };
@@ -97,9 +97,9 @@ async function memberToChange(
  */
 export function changeRole(
   db: Database,
-  { session, accountId, origin }: OwnerChange,
+  { session, accountId, origin }: ChangingOwner,
   change: { readonly userId: string; readonly role: Role },
-): Promise<Refusal | { readonly own: NewSession | undefined }> {
+): Promise<Refusal | { readonly own: SessionWithToken | undefined }> {
   return db.transaction(async (run) => {
     const member = await memberToChange({ run }, accountId, change.userId, change.role);
     if (typeof member === 'string') return member;
@@ -108,12 +108,12 @@ export function changeRole(
     if (from === to) return { own: undefined };
     await setMembership({ run }, accountId, userId, to);
     const isSelf = userId === session.userId;
-    await endSessions({ run }, userId, isSelf ? session.sessionId : undefined);
+    await endSessionsOfUser({ run }, userId, isSelf ? session.sessionId : undefined);
     const by = { actor: session.email, origin };
     const details = { from, to };
     await recordSecurityEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details });
-    await withdrawInvitationsTo({ run }, by, email, accountId);
-    return { own: isSelf ? await renewSession({ run }, session.sessionId) : undefined };
+    await withdrawInvitationsToEmail({ run }, by, email, accountId);
+    return { own: isSelf ? await rotateSessionToken({ run }, session.sessionId) : undefined };
   });
 }
 
@@ -123,7 +123,7 @@ export function changeRole(
  */
 export function removeMember(
   db: Database,
-  { session, accountId, origin }: OwnerChange,
+  { session, accountId, origin }: ChangingOwner,
   memberId: string,
 ): Promise<Refusal | 'removed'> {
   return db.transaction(async (run) => {
@@ -133,7 +133,7 @@ export function removeMember(
     await deleteMembership({ run }, accountId, userId);
     const by = { actor: session.email, origin };
     await recordSecurityEvent({ run }, { kind: 'member_removed', userId, email, accountId, ...by, details: { role } });
-    await withdrawInvitationsTo({ run }, by, email, accountId);
+    await withdrawInvitationsToEmail({ run }, by, email, accountId);
     return 'removed';
   });
 }

@@ -1,8 +1,8 @@
 import { type Role, roles } from './role.ts';
 import type { Link } from '../sign-in/one-time-links.ts';
-import { endSessions } from '../sign-in/sessions.ts';
+import { endSessionsOfUser } from '../sign-in/sessions.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
-import { setOperator, type User } from './users.ts';
+import { setUserIsOperator, type User } from './users.ts';
 
 export type OwnAccount = {
   readonly accountId: string;
@@ -52,10 +52,10 @@ export async function grantAccess(
   { accountId, role, isOperator: becomesOperator }: Pick<Link, 'accountId' | 'role' | 'isOperator'>,
 ): Promise<void> {
   const isPromoted = becomesOperator && !isOperator;
-  if (isPromoted) await setOperator(db, userId, true);
+  if (isPromoted) await setUserIsOperator(db, userId, true);
   const isRaised =
     accountId !== undefined && role !== undefined && (await raiseMembership(db, accountId, userId, role)) !== undefined;
-  if (isRaised || isPromoted) await endSessions(db, userId);
+  if (isRaised || isPromoted) await endSessionsOfUser(db, userId);
 }
 
 export const deleteMembership = none<[accountId: string, userId: string]>({
@@ -84,7 +84,7 @@ export const lockOpenAccounts = many<{ accountId: string }, [accountIds: readonl
 });
 
 /** As `lockOpenAccounts`, for the oldest account: the first operator becomes its owner. */
-export const lockFirstAccount = maybeOne<{ accountId: string }>({
+export const lockOldestOpenAccount = maybeOne<{ accountId: string }>({
   name: 'lock-first-account',
   text: `select id as "accountId" from accounts where closed_at is null order by id limit 1 for share`,
 });

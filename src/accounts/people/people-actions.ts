@@ -4,29 +4,29 @@ import { lockOpenAccount } from '../accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
   createInvitation,
-  createLink,
+  createOneTimeLink,
   type Invitee,
-  type NewLink,
+  type LinkWithToken,
   withdrawInvitation,
-  withdrawLinksTo,
-  withdrawResets,
+  withdrawLinksToEmail,
+  withdrawResetLinks,
   withdrawSetupLinks,
 } from '../sign-in/one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import { type MailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
+import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
 import { changeWithAudit } from '../operators/operator-actions.ts';
 import { recordSecurityEvent } from './security-events.ts';
-import { endSessions } from '../sign-in/sessions.ts';
+import { endSessionsOfUser } from '../sign-in/sessions.ts';
 import { none, one } from '../../platform/database/statement.ts';
-import { findUserByEmail, hasOperator, lockUser, setDisabled, setOperator, type User } from './users.ts';
+import { findUserByEmail, hasOperator, lockUser, setUserDisabled, setUserIsOperator, type User } from './users.ts';
 
 /** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosed`. */
-export function inviteAs(
+export function invitePersonAs(
   db: Database,
   actor: Actor,
   invitee: Invitee,
   mails?: MailQueue,
-): Promise<MailedLink | undefined> {
+): Promise<MaybeMailedLink | undefined> {
   const { email, accountId, role = null, isOperator } = invitee;
   return changeWithAudit(db, actor, async (transaction) => {
     if (accountId !== undefined && (await lockOpenAccount(transaction, accountId)) === undefined)
@@ -48,7 +48,7 @@ select exists (
  * Withdraws an invitation that makes an operator. Returns false if there is no
  * open or withdrawn one with this id.
  */
-export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
+export function withdrawOperatorInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
   return changeWithAudit(db, actor, async (transaction) => {
     const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);
     if (withdrawn === undefined) return { answer: (await wasWithdrawn(transaction, linkId)).exists };
@@ -58,17 +58,17 @@ export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string)
 }
 
 /** Creates a link for a new password, for an operator; undefined if no user has the e-mail. */
-export function resetPasswordAs(
+export function createResetLinkAs(
   db: Database,
   actor: Actor,
   email: string,
   mails?: MailQueue,
-): Promise<MailedLink | undefined> {
+): Promise<MaybeMailedLink | undefined> {
   return changeWithAudit(db, actor, async (transaction) => {
     const user = await findUserByEmail(transaction, email);
     if (user === undefined) return { answer: undefined };
-    await withdrawResets(transaction, email);
-    const link = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
+    await withdrawResetLinks(transaction, email);
+    const link = await createOneTimeLink(transaction, { purpose: 'reset', email, isOperator: false });
     const answer = await queueLinkMail(transaction, mails, link, { email });
     const { userId } = user;
     const details = { purpose: 'reset' };
@@ -78,11 +78,11 @@ export function resetPasswordAs(
 }
 
 /** Creates the link for the first operator, in place of earlier ones; undefined if there is an operator. */
-export function createSetupLink(db: Database): Promise<NewLink | undefined> {
+export function createSetupLink(db: Database): Promise<LinkWithToken | undefined> {
   return db.transaction(async (run) => {
     if ((await hasOperator({ run })).exists) return undefined;
     await withdrawSetupLinks({ run });
-    return createLink({ run }, { purpose: 'setup', isOperator: true });
+    return createOneTimeLink({ run }, { purpose: 'setup', isOperator: true });
   });
 }
 
@@ -125,13 +125,13 @@ function changeUserAs(
 }
 
 /** Disables a user, ends their sessions and withdraws links to them; or enables them. */
-export function setDisabledAs(db: Database, actor: Actor, named: UserIdOrEmail, isDisabled: boolean) {
+export function setUserDisabledAs(db: Database, actor: Actor, named: UserIdOrEmail, isDisabled: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isDisabled === isDisabled) return undefined;
     if (isDisabled && (await isLastOperator(transaction, user))) return 'last_operator';
-    await setDisabled(transaction, user.userId, isDisabled);
-    await endSessions(transaction, user.userId);
-    if (isDisabled) await withdrawLinksTo(transaction, { actor: actor.name }, user.email);
+    await setUserDisabled(transaction, user.userId, isDisabled);
+    await endSessionsOfUser(transaction, user.userId);
+    if (isDisabled) await withdrawLinksToEmail(transaction, { actor: actor.name }, user.email);
     return isDisabled
       ? { action: 'people.disable', kind: 'user_disabled' }
       : { action: 'people.enable', kind: 'user_enabled' };
@@ -139,20 +139,20 @@ export function setDisabledAs(db: Database, actor: Actor, named: UserIdOrEmail, 
 }
 
 /** Grants the operator role, or revokes it and withdraws links to the user. Sessions of operators are shorter, so all end. */
-export function setOperatorAs(db: Database, actor: Actor, named: UserIdOrEmail, isOperator: boolean) {
+export function setUserIsOperatorAs(db: Database, actor: Actor, named: UserIdOrEmail, isOperator: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isOperator === isOperator) return undefined;
     if (!isOperator && (await isLastOperator(transaction, user))) return 'last_operator';
-    await setOperator(transaction, user.userId, isOperator);
-    await endSessions(transaction, user.userId);
-    if (!isOperator) await withdrawLinksTo(transaction, { actor: actor.name }, user.email);
+    await setUserIsOperator(transaction, user.userId, isOperator);
+    await endSessionsOfUser(transaction, user.userId);
+    if (!isOperator) await withdrawLinksToEmail(transaction, { actor: actor.name }, user.email);
     return { action: 'people.operator', kind: 'operator_changed' };
   });
 }
 
-export function endSessionsAs(db: Database, actor: Actor, named: UserIdOrEmail) {
+export function endSessionsOfUserAs(db: Database, actor: Actor, named: UserIdOrEmail) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
-    const ended = await endSessions(transaction, user.userId);
+    const ended = await endSessionsOfUser(transaction, user.userId);
     return ended.length === 0 ? undefined : { action: 'people.end_sessions', kind: 'session_ended' };
   });
 }

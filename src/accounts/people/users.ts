@@ -51,7 +51,7 @@ export const setPassword = none<[userId: string, passwordHash: string | undefine
   text: `update users set password_hash = $2 where id = $1`,
 });
 
-export const setOperator = none<[userId: string, isOperator: boolean]>({
+export const setUserIsOperator = none<[userId: string, isOperator: boolean]>({
   name: 'set-operator',
   text: `
 update users set is_operator = $2,
@@ -59,7 +59,7 @@ update users set is_operator = $2,
 where id = $1`,
 });
 
-export const setDisabled = none<[userId: string, isDisabled: boolean]>({
+export const setUserDisabled = none<[userId: string, isDisabled: boolean]>({
   name: 'disable-user',
   text: `update users set disabled_at = case when $2 then now() end where id = $1`,
 });

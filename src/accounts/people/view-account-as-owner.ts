@@ -8,11 +8,11 @@ import { maybeOne, none } from '../../platform/database/statement.ts';
 // An operator views an account as its owner sees it. The view belongs to a session, and is written with its entry in the audit log, so
 // that no account is viewed without one. src/api/sign-in/authenticate-session.ts refuses every change by a view.
 
-export const viewMs = hourMs;
+export const accountViewMs = hourMs;
 
 export type AccountView = Omit<OwnAccount, 'role'> & { readonly expiresAt: number };
 
-export const findView = maybeOne<AccountView, [sessionId: string]>({
+export const findAccountView = maybeOne<AccountView, [sessionId: string]>({
   name: 'find-view',
   text: `
 select accounts.id as "accountId", name, suspended_at as "suspendedAt", suspension_reason as "suspensionReason",
@@ -24,13 +24,13 @@ where sessions.id = $1 and viewed_until > now()`,
 const begin = maybeOne<{ sessionId: string }, [sessionId: string, accountId: string]>({
   name: 'begin-view',
   text: `
-update sessions set viewed_account_id = accounts.id, viewed_until = now() + ${viewMs} * interval '1 millisecond'
+update sessions set viewed_account_id = accounts.id, viewed_until = now() + ${accountViewMs} * interval '1 millisecond'
 from accounts where sessions.id = $1 and accounts.id = $2
 returning sessions.id as "sessionId"`,
 });
 
 /** Begins a view, which replaces an earlier one. Returns false for an unknown account. */
-export function viewAccountAs(
+export function beginAccountViewAs(
   db: Database,
   actor: Actor,
   { sessionId, accountId, reason }: { readonly sessionId: string; readonly accountId: string; readonly reason: string },
@@ -41,7 +41,7 @@ export function viewAccountAs(
   });
 }
 
-export const endView = none<[sessionId: string]>({
+export const clearAccountView = none<[sessionId: string]>({
   name: 'end-view',
   text: 'update sessions set viewed_account_id = null, viewed_until = null where id = $1',
 });

@@ -20,7 +20,7 @@ export type OidcVisit = {
   readonly proofSince?: string;
 };
 
-export type Identified = {
+export type VerifiedIdentity = {
   readonly issuer: string;
   readonly subject: string;
   /** Undefined unless the provider has verified it. */
@@ -70,7 +70,7 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
       return { url: url.href, visit };
     },
     /** Identifies the person by the query of the callback; rejects if it does not belong to the visit or is not signed correctly. */
-    identify: async (query: string, visit: OidcVisit): Promise<Identified> => {
+    identify: async (query: string, visit: OidcVisit): Promise<VerifiedIdentity> => {
       const client = await import('openid-client');
       const config = await configuration(client);
       const tokens = await client.authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {

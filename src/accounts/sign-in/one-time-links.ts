@@ -10,7 +10,7 @@ export const linkPurposes = ['setup', 'invite', 'reset', 'confirm'] as const;
 type LinkPurpose = (typeof linkPurposes)[number];
 
 const hours = 3600;
-export const lifetimeSeconds = { setup: 1800, invite: 48 * hours, reset: 48 * hours, confirm: 48 * hours } as const;
+export const linkLifetimeSeconds = { setup: 1800, invite: 48 * hours, reset: 48 * hours, confirm: 48 * hours } as const;
 
 type LinkGrant = {
   readonly purpose: LinkPurpose;
@@ -34,7 +34,7 @@ export type SignUpRequest = {
 };
 
 /** A link with its secret, which is not stored. */
-export type NewLink = {
+export type LinkWithToken = {
   readonly linkId: string;
   readonly purpose: LinkPurpose;
   readonly token: string;
@@ -52,7 +52,7 @@ returning expires_at as "expiresAt"`,
     linkId,
     hash,
     ...fieldValues(link, 'purpose', 'email', 'accountId', 'role', 'isOperator'),
-    lifetimeSeconds[link.purpose],
+    linkLifetimeSeconds[link.purpose],
     request?.address,
     request?.mailboxHash,
     request?.codeHash,
@@ -60,18 +60,18 @@ returning expires_at as "expiresAt"`,
   ],
 });
 
-export async function createLink(db: Runner, link: LinkGrant): Promise<NewLink> {
+export async function createOneTimeLink(db: Runner, link: LinkGrant): Promise<LinkWithToken> {
   const [linkId, token] = [uuidv7(), newToken()];
   const { expiresAt } = await insertLink(db, linkId, hashToken(token), link);
   return { linkId, purpose: link.purpose, token, expiresAt };
 }
 
 /** Browsers send the part after the # to no server, so the secret is in no log. */
-export function pathOfLink({ purpose, token }: Pick<NewLink, 'purpose' | 'token'>): string {
+export function pathOfLink({ purpose, token }: Pick<LinkWithToken, 'purpose' | 'token'>): string {
   return `/console/${purpose}#${token}`;
 }
 
-export function urlOfLink(publicUrl: string, link: NewLink): string {
+export function urlOfLink(publicUrl: string, link: LinkWithToken): string {
   return publicUrl + pathOfLink(link);
 }
 
@@ -79,11 +79,11 @@ export type ChangedBy = { readonly actor: string; readonly origin?: Origin | und
 export type Invitee = Omit<LinkGrant, 'purpose' | 'email'> & { readonly email: string };
 
 /** Creates an invitation. It replaces the open one to the same e-mail and account. */
-export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invitee): Promise<NewLink> {
+export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invitee): Promise<LinkWithToken> {
   const { email, accountId, role, isOperator } = invitee;
-  await withdrawInvitationsTo(db, by, email, accountId);
+  await withdrawInvitationsToEmail(db, by, email, accountId);
   await recordSecurityEvent(db, { kind: 'link_made', email, accountId, ...by, details: { email, role, isOperator } });
-  return createLink(db, { purpose: 'invite', ...invitee });
+  return createOneTimeLink(db, { purpose: 'invite', ...invitee });
 }
 
 export type Link = Omit<LinkGrant, 'request'> & {
@@ -132,7 +132,7 @@ where account_id = $1 and purpose = 'invite' and ($2::uuid is null or id < $2) a
 });
 
 /** The open invitations to an e-mail, for all accounts; at most 100. */
-export const listInvitationsTo = many<Link, [email: string]>({
+export const listInvitationsToEmail = many<Link, [email: string]>({
   name: 'list-invitations-to-email',
   text: `select ${linkColumns} from one_time_links where email = $1 and purpose = 'invite' and ${openLinkSql} order by id limit 100`,
 });
@@ -179,13 +179,13 @@ export const withdrawInvitation = maybeOne<Withdrawn, [by: ChangedBy, linkId: st
 });
 
 /** Withdraws the invitations to an e-mail into one account; without an account, those into none. */
-export const withdrawInvitationsTo = many<Withdrawn, [by: ChangedBy, email: string, accountId: string | undefined]>({
+export const withdrawInvitationsToEmail = many<Withdrawn, [by: ChangedBy, email: string, accountId: string | undefined]>({
   name: 'withdraw-invitations-to-email',
   text: withdrawing(`email = $4 and account_id is not distinct from $5 and purpose = 'invite'`),
   values: withChange,
 });
 
-export const withdrawLinksTo = many<Withdrawn, [by: ChangedBy, email: string]>({
+export const withdrawLinksToEmail = many<Withdrawn, [by: ChangedBy, email: string]>({
   name: 'withdraw-links-to-email',
   text: withdrawing('email = $4'),
   values: withChange,
@@ -197,7 +197,7 @@ export const withdrawSetupLinks = none<[]>({
 update one_time_links set withdrawn_at = now() where purpose = 'setup' and used_at is null and withdrawn_at is null`,
 });
 
-export const withdrawResets = none<[email: string]>({
+export const withdrawResetLinks = none<[email: string]>({
   name: 'withdraw-resets',
   text: `
 update one_time_links set withdrawn_at = now()

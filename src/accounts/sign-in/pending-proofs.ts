@@ -3,7 +3,7 @@ import { maybeOne, type Runner } from '../../platform/database/statement.ts';
 
 // Ceremonies that wait for a response: a passkey's challenge, a visit to the identity provider. Each is consumed once.
 
-export type ProofKind = 'passkey_registration' | 'passkey_sign_in' | 'oidc';
+export type ChallengeKind = 'passkey_registration' | 'passkey_sign_in' | 'oidc';
 type Details = Readonly<Record<string, string>>;
 
 /** The limit for all requests without a session. */
@@ -13,7 +13,7 @@ const lifeSeconds = 600;
 
 const insertProof = maybeOne<
   { kind: string },
-  [hash: Buffer, kind: ProofKind, userId: string | undefined, details: Details]
+  [hash: Buffer, kind: ChallengeKind, userId: string | undefined, details: Details]
 >({
   name: 'begin-proof',
   text: `
@@ -28,16 +28,16 @@ returning kind`,
 });
 
 /** Returns the secret of a new proof; undefined if too many are pending. */
-export async function beginProof(
+export async function createPendingChallenge(
   db: Runner,
-  { kind, userId, details = {} }: { readonly kind: ProofKind; readonly userId?: string; readonly details?: Details },
+  { kind, userId, details = {} }: { readonly kind: ChallengeKind; readonly userId?: string; readonly details?: Details },
 ): Promise<string | undefined> {
   const token = newToken();
   const begun = await insertProof(db, hashToken(token), kind, userId, details);
   return begun && token;
 }
 
-const consume = maybeOne<{ userId: string | undefined; details: Details }, [hash: Buffer, kind: ProofKind]>({
+const consume = maybeOne<{ userId: string | undefined; details: Details }, [hash: Buffer, kind: ChallengeKind]>({
   name: 'consume-proof',
   text: `
 with consumed as (delete from pending_proofs where hash = $1 and kind = $2 returning *)
@@ -45,6 +45,6 @@ select user_id as "userId", details from consumed where expires_at > now()`,
 });
 
 /** Undefined if the secret is unknown, consumed or expired. */
-export function consumeProof(db: Runner, kind: ProofKind, token: string) {
+export function consumePendingChallenge(db: Runner, kind: ChallengeKind, token: string) {
   return consume(db, hashToken(token), kind);
 }

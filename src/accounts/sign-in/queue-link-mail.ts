@@ -1,8 +1,8 @@
-import { type NewLink, pathOfLink } from './one-time-links.ts';
+import { type LinkWithToken, pathOfLink } from './one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 
-export type MailedLink = NewLink & {
+export type MaybeMailedLink = LinkWithToken & {
   /** False if the link has to be sent by hand. */
   readonly isMailed: boolean;
 };
@@ -13,9 +13,9 @@ type Addressee = { readonly email: string; readonly accountId?: string | undefin
 export async function queueLinkMail(
   db: Runner,
   mails: MailQueue | undefined,
-  link: NewLink,
+  link: LinkWithToken,
   { email: recipient, accountId }: Addressee,
-): Promise<MailedLink> {
+): Promise<MaybeMailedLink> {
   const { linkId, purpose, expiresAt } = link;
   if (mails === undefined || purpose === 'setup') return { ...link, isMailed: false };
   const path = pathOfLink(link);

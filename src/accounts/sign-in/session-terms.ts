@@ -5,7 +5,7 @@ export const sessionSeconds = {
 } as const;
 
 /** An authentication counts as recent for this time. */
-export const recentSeconds = 10 * 60;
+export const recentAuthenticationSeconds = 10 * 60;
 
 /** A person with a session. Times are Unix milliseconds. */
 export type SignedIn = {

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
-import { recentSeconds, sessionSeconds, type SignedIn } from './session-terms.ts';
+import { recentAuthenticationSeconds, sessionSeconds, type SignedIn } from './session-terms.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { Origin } from '../people/security-events.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
@@ -14,7 +14,7 @@ const signedIn = (
   session: string,
 ) => `${session}.id as "sessionId", user_id as "userId", email, is_operator as "isOperator",
   authenticated_at as "authenticatedAt", ${session}.expires_at as "expiresAt",
-  authenticated_at > now() - ${recentSeconds} * interval '1 second' as "isRecent"`;
+  authenticated_at > now() - ${recentAuthenticationSeconds} * interval '1 second' as "isRecent"`;
 
 /** SQL: when the person authenticated, by our clock at the latest. */
 const authenticatedAtOf = (parameter: string) => `least(now(), to_timestamp(${parameter}::float8 / 1000))`;
@@ -36,7 +36,7 @@ select ${signedIn('made')} from made join users on users.id = user_id`,
 });
 
 /** A session with its secret, which is not stored. */
-export type NewSession = { readonly token: string; readonly session: SignedIn };
+export type SessionWithToken = { readonly token: string; readonly session: SignedIn };
 
 /** `authenticatedAt`: Unix milliseconds; now by default. */
 export async function createSession(
@@ -44,7 +44,7 @@ export async function createSession(
   userId: string,
   { address, userAgent }: Origin,
   authenticatedAt?: number,
-): Promise<NewSession> {
+): Promise<SessionWithToken> {
   const [token, sessionId] = [newToken(), uuidv7()];
   const session = await insertSession(db, sessionId, userId, hashToken(token), address, userAgent, authenticatedAt);
   return { token, session };
@@ -62,17 +62,17 @@ returning ${signedIn('sessions')}`,
  * Replaces the secret of a session and the time of its authentication, which is
  * now by default. Returns undefined if the session has ended.
  */
-export async function renewSession(
+export async function rotateSessionToken(
   db: Runner,
   sessionId: string,
   authenticatedAt?: number,
-): Promise<NewSession | undefined> {
+): Promise<SessionWithToken | undefined> {
   const token = newToken();
   const session = await renew(db, sessionId, hashToken(token), authenticatedAt);
   return session && { token, session };
 }
 
-export type FoundSession = SignedIn & {
+export type SessionWithRole = SignedIn & {
   /** The person's role in the requested account; undefined if they are not a member. */
   readonly role: Role | undefined;
   readonly suspended: boolean;
@@ -82,7 +82,7 @@ export type FoundSession = SignedIn & {
 
 type Lookup = { readonly accountId?: string | undefined; readonly isBackground: boolean };
 
-const findByHash = maybeOne<FoundSession, [hash: Buffer, lookup: Lookup]>({
+const findByHash = maybeOne<SessionWithRole, [hash: Buffer, lookup: Lookup]>({
   name: 'find-session',
   text: `
 with found as (
@@ -100,7 +100,7 @@ left join accounts on accounts.id = account_id`,
 });
 
 /** Finds a live session of an enabled user. Background requests do not count as use of the session. */
-export async function findSession(db: Runner, token: string, lookup: Lookup): Promise<FoundSession | undefined> {
+export async function findAndTouchSession(db: Runner, token: string, lookup: Lookup): Promise<SessionWithRole | undefined> {
   return isToken(token) ? findByHash(db, hashToken(token), lookup) : undefined;
 }
 
@@ -129,7 +129,7 @@ export const endSession = maybeOne<{ sessionId: string }, [userId: string, sessi
 });
 
 /** Ends the sessions of a user, except the given one, and returns their ids. */
-export const endSessions = many<{ sessionId: string }, [userId: string, exceptFor?: string]>({
+export const endSessionsOfUser = many<{ sessionId: string }, [userId: string, exceptFor?: string]>({
   name: 'end-sessions',
   text: `delete from sessions where user_id = $1 and id is distinct from $2::uuid returning id as "sessionId"`,
   values: (userId, exceptFor) => [userId, exceptFor],

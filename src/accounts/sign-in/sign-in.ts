@@ -1,11 +1,11 @@
 import type { SignedIn } from './session-terms.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Runner } from '../../platform/database/statement.ts';
-import { grantAccess, lockFirstAccount, lockOpenAccounts } from '../people/memberships.ts';
-import { consumeLink, type Link, withdrawResets } from './one-time-links.ts';
+import { grantAccess, lockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
+import { consumeLink, type Link, withdrawResetLinks } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../people/security-events.ts';
-import { createSession, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
+import { createSession, endSession, endSessionsOfUser, type SessionWithToken, rotateSessionToken } from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from '../people/users.ts';
 
 // Every transaction here takes its locks in this order: e-mail address, accounts, user.
@@ -16,7 +16,7 @@ type Proof =
   | { readonly means: 'passkey'; readonly passkeyId: string; readonly counter: number }
   | { readonly means: 'password'; readonly checkedHash: string };
 
-export type SignIn = {
+export type UserSigningIn = {
   readonly user: Pick<User, 'userId' | 'email'>;
   readonly origin: Origin;
   /** The browser's earlier session, which ends. */
@@ -41,19 +41,19 @@ async function lockProven(db: Runner, userId: string, checkedHash?: string): Pro
 
 const hashOf = (proof: Proof) => (proof.means === 'password' ? proof.checkedHash : undefined);
 
-export function signIn(db: Database, proven: SignIn & Proof): Promise<NewSession> {
+export function signIn(db: Database, proven: UserSigningIn & Proof): Promise<SessionWithToken> {
   return db.transaction(async (run) => {
     await lockProven({ run }, proven.user.userId, hashOf(proven));
     if (proven.means === 'passkey' && (await touchPasskey({ run }, proven.passkeyId, proven.counter)) === undefined)
       throw new ProofOutdated();
-    return openSession({ run }, proven);
+    return openRecordedSession({ run }, proven);
   });
 }
 
-type Opening = SignIn & { readonly means: Proof['means'] | 'link'; readonly authenticatedAt?: number | undefined };
+type Opening = UserSigningIn & { readonly means: Proof['means'] | 'link'; readonly authenticatedAt?: number | undefined };
 
 /** Creates a session for a user whom the transaction has locked. */
-export async function openSession(db: Runner, { user, origin, means, before, authenticatedAt }: Opening) {
+export async function openRecordedSession(db: Runner, { user, origin, means, before, authenticatedAt }: Opening) {
   const { userId, email } = user;
   if (before !== undefined) await endSession(db, before.userId, before.sessionId);
   await recordSecurityEvent(db, { kind: 'signed_in', userId, email, origin, details: { means } });
@@ -66,10 +66,10 @@ export function reauthenticate(
   { sessionId, userId, email }: SignedIn,
   origin: Origin,
   proof: Proof,
-): Promise<NewSession | undefined> {
+): Promise<SessionWithToken | undefined> {
   return db.transaction(async (run) => {
     await lockProven({ run }, userId, hashOf(proof));
-    const renewed = await renewSession({ run }, sessionId, proof.means === 'oidc' ? proof.authenticatedAt : undefined);
+    const renewed = await rotateSessionToken({ run }, sessionId, proof.means === 'oidc' ? proof.authenticatedAt : undefined);
     if (renewed === undefined) return undefined;
     const details = { means: proof.means };
     await recordSecurityEvent({ run }, { kind: 'reauthenticated', userId, email, origin, details });
@@ -101,7 +101,7 @@ export function endOtherSessions(
   origin: Origin,
 ): Promise<number> {
   return db.transaction(async (run) => {
-    const { length: sessions } = await endSessions({ run }, userId, sessionId);
+    const { length: sessions } = await endSessionsOfUser({ run }, userId, sessionId);
     await recordSecurityEvent({ run }, { kind: 'session_ended', userId, email, origin, details: { sessions } });
     return sessions;
   });
@@ -116,20 +116,20 @@ export function changePassword(
   { sessionId, userId, email }: SignedIn,
   origin: Origin,
   { checkedHash, passwordHash }: { readonly checkedHash: string; readonly passwordHash: string },
-): Promise<NewSession | undefined> {
+): Promise<SessionWithToken | undefined> {
   return db.transaction(async (run) => {
     await lockProven({ run }, userId, checkedHash);
-    const renewed = await renewSession({ run }, sessionId);
+    const renewed = await rotateSessionToken({ run }, sessionId);
     if (renewed === undefined) return undefined;
     await setPassword({ run }, userId, passwordHash);
-    await endSessions({ run }, userId, sessionId);
-    await withdrawResets({ run }, email);
+    await endSessionsOfUser({ run }, userId, sessionId);
+    await withdrawResetLinks({ run }, email);
     await recordSecurityEvent({ run }, { kind: 'password_changed', userId, email, origin });
     return renewed;
   });
 }
 
-export type LinkAcceptance = Pick<SignIn, 'origin' | 'before'> & {
+export type LinkAcceptance = Pick<UserSigningIn, 'origin' | 'before'> & {
   readonly link: Link;
   readonly email: string;
   /** The hash of a new password: of a new user, or after a reset. */
@@ -139,7 +139,7 @@ export type LinkAcceptance = Pick<SignIn, 'origin' | 'before'> & {
 };
 
 /** Accepts a link and signs the person in; undefined if the link is no longer open. Throws `ProofOutdated`. */
-export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<NewSession | undefined> {
+export function acceptLinkAndSignIn(db: Database, acceptance: LinkAcceptance): Promise<SessionWithToken | undefined> {
   const { link, email, passwordHash, checkedHash, origin, before } = acceptance;
   return db.transaction(async (run) => {
     await lockEmail({ run }, email);
@@ -153,14 +153,14 @@ export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<Ne
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
     if (known !== undefined && link.purpose === 'reset') await resetUser({ run }, known.userId, passwordHash);
     await grantFromLink({ run }, user, { ...link, ...account }, origin);
-    return openSession({ run }, { user, origin, means: 'link', before });
+    return openRecordedSession({ run }, { user, origin, means: 'link', before });
   });
 }
 
 /** The account that a link leads into, which stays open until the transaction ends. */
 async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
   if (purpose === 'setup') {
-    const first = await lockFirstAccount(db);
+    const first = await lockOldestOpenAccount(db);
     return first && ({ ...first, role: 'owner' } as const);
   }
   return accountId === undefined ? undefined : (await lockOpenAccounts(db, [accountId]))[0];
@@ -173,7 +173,7 @@ async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
 async function resetUser(db: Runner, userId: string, passwordHash: string | undefined): Promise<void> {
   if (passwordHash !== undefined) await setPassword(db, userId, passwordHash);
   await removePasskeys(db, userId);
-  await endSessions(db, userId);
+  await endSessionsOfUser(db, userId);
 }
 
 export async function grantFromLink(

@@ -1,8 +1,8 @@
 import type { TimedCursor } from '../../platform/database/sql.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { listUploadsOf } from '../../tasks/end/close-account-rows.ts';
-import { readBooks } from '../../credits/ledger/credits.ts';
-import { presentCap } from '../credits/spend-cap-routes.ts';
+import { listAccountUploads } from '../../tasks/end/close-account-rows.ts';
+import { readBalanceAndEntries } from '../../credits/ledger/credits.ts';
+import { presentSpendCap } from '../credits/spend-cap-routes.ts';
 import { listSpendCaps } from '../../accounts/limits/spend-caps.ts';
 import { presentTopUp } from '../payments/top-up-view.ts';
 import { listTopUps } from '../../credits/payments/top-ups.ts';
@@ -12,19 +12,19 @@ import { listMembers } from '../../accounts/people/person-list.ts';
 import { presentMember } from '../people/person-view.ts';
 import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
-import { listLabeledVideos } from '../../library/gallery/labels.ts';
-import { listLinksOfAccount } from '../../library/gallery/share-links.ts';
+import { listFavoriteOrTaggedVideos } from '../../library/gallery/labels.ts';
+import { listShareLinksOfAccount } from '../../library/gallery/share-links.ts';
 import { presentShareLink } from '../gallery/share-routes.ts';
 import { presentEvent } from '../callbacks/event-view.ts';
 import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
-import { listOwnDeliveries, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
+import { listOwnCallbacks, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
 import { maxUploads, uploadKey } from '../../media/references/upload-rules.ts';
 import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
-import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
-import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
+import { type LinkSigner, presentListedTask } from '../tasks/task-view.ts';
+import { presentSecurityEvent as presentSecurityEvent } from '../people/security-event-view.ts';
 import { readPages } from '../core/csv-answer.ts';
 import { presentKey } from './key-view.ts';
 
@@ -40,7 +40,7 @@ type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
  */
 export async function* exportAccount(
   db: Database,
-  resultStore: LinkStore,
+  resultStore: LinkSigner,
   accountId: string,
 ): AsyncGenerator<string, void, undefined> {
   let count = 0;
@@ -52,7 +52,7 @@ export async function* exportAccount(
   if (count > 0) yield `${JSON.stringify({ kind: 'end', lines: count })}\n`;
 }
 
-async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string): AsyncGenerator<readonly Line[]> {
+async function* pagesOf(db: Database, resultStore: LinkSigner, accountId: string): AsyncGenerator<readonly Line[]> {
   const account = await findAccount(db, accountId);
   if (account === undefined) return;
   const { name, balance, createdAt: createTime, closedAt: closeTime = null } = account;
@@ -64,15 +64,15 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (task) => presentListedTask(deps, task).then((record) => ({ kind: 'task', ...record })),
   );
   yield* paged(
-    (last?: { taskId: string }) => listLabeledVideos(db, accountId, last?.taskId, limit),
+    (last?: { taskId: string }) => listFavoriteOrTaggedVideos(db, accountId, last?.taskId, limit),
     ({ taskId, isFavorite: favorite, tags }) => ({ kind: 'videoLabels', taskId, favorite, tags }),
   );
   yield* paged(
-    (last?: { linkId: string }) => listLinksOfAccount(db, accountId, last?.linkId, limit),
+    (last?: { linkId: string }) => listShareLinksOfAccount(db, accountId, last?.linkId, limit),
     (link) => ({ kind: 'shareLink', ...presentShareLink(link) }),
   );
   yield* paged(
-    async (last?: { entryId: number }) => (await readBooks(db, { accountId, before: last?.entryId, limit })).entries,
+    async (last?: { entryId: number }) => (await readBalanceAndEntries(db, { accountId, before: last?.entryId, limit })).entries,
     // An entry has a `kind` of its own.
     (entry) => ({ kind: 'ledgerEntry', entry: presentLedgerEntry(entry) }),
   );
@@ -80,11 +80,11 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (last?: { topUpId: string }) => listTopUps(db, { accountId, before: last?.topUpId, limit }),
     (topUp) => ({ kind: 'topUp', ...presentTopUp(topUp, { isOwner: true }) }),
   );
-  yield (await listSpendCaps(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentCap(cap) }));
+  yield (await listSpendCaps(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentSpendCap(cap) }));
   const nowMs = Date.now();
   yield* paged(
     async (last?: Listed) =>
-      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last && positionOf(last), limit, nowMs })),
+      withAttempts(db, await listOwnCallbacks(db, { accountId, after: last && positionOf(last), limit, nowMs })),
     (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
   );
   const endpoint = await findEventEndpoint(db, accountId);
@@ -106,7 +106,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit }),
     ({ expiresAt: expireTime, ...invitation }) => ({ kind: 'invitation', ...invitation, expireTime }),
   );
-  const uploads = await listUploadsOf(db, accountId, maxUploads);
+  const uploads = await listAccountUploads(db, accountId, maxUploads);
   yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
   yield* paged(
     (last?: { eventId: number }) => listAccountSecurityEvents(db, accountId, { before: last?.eventId, limit }),

@@ -6,7 +6,7 @@ import { type RateLimiter, rateKeyOf } from '../core/limits/rate-limits.ts';
 import { capPeriods, listSpendCaps } from '../../accounts/limits/spend-caps.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { type Rate, rateLeft } from '../../platform/timing/rate-limit.ts';
-import { findAccountLimitUse, fixedLimits } from '../../library/limits/account-limit-use.ts';
+import { findAccountLimitUse, fixedAccountLimits } from '../../library/limits/account-limit-use.ts';
 import { presentRate } from './ledger-entry-view.ts';
 
 const count = z.int().nonnegative();
@@ -57,7 +57,7 @@ export const showLimits = defineEndpoint({
     const { accountId } = caller;
     const [used, caps] = await Promise.all([findAccountLimitUse(db, accountId), listSpendCaps(db, accountId)]);
     if (used === undefined) throw new Error(`account ${accountId} of a caller not found`);
-    const limited = (name: keyof typeof fixedLimits) => ({ used: used[name], limit: fixedLimits[name] });
+    const limited = (name: keyof typeof fixedAccountLimits) => ({ used: used[name], limit: fixedAccountLimits[name] });
     return {
       unfinishedTasks: { used: used.unfinishedTasks, limit: used.maxUnfinishedTasks },
       creates: presentLeft(used.createRate ?? createRate, (own) => rateLeft(own, used.createDueInMs).remaining),

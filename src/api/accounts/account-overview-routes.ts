@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { listUsageDays, maxCounted, summarizeAccount } from '../../credits/reports/account-sums.ts';
+import { listUsageDays, maxSummaryTasksCounted, summarizeAccount } from '../../credits/reports/account-sums.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { creditBalance } from './ledger-entry-view.ts';
+import { creditBalanceSchema } from './ledger-entry-view.ts';
 import { booleanParameter, strictQuery } from '../core/query-parameters.ts';
 import { presentUsageDay, usageDaySchema } from '../credits/credit-routes.ts';
 
-const count = z.int().min(0).max(maxCounted);
+const count = z.int().min(0).max(maxSummaryTasksCounted);
 
 export const showOverview = defineEndpoint({
   operationId: 'getOverview',
@@ -22,12 +22,12 @@ export const showOverview = defineEndpoint({
   }),
   data: z
     .strictObject({
-      balance: creditBalance,
+      balance: creditBalanceSchema,
       days: z.array(usageDaySchema).meta({ description: 'Today and the previous six days, in UTC.' }),
       tasksByState: z
         .strictObject({ waiting: count, queuing: count, generating: count, success: count, fail: count })
         .meta({
-          description: `Unfinished tasks, and those that ended in the last seven days. Counts stop at ${maxCounted}.`,
+          description: `Unfinished tasks, and those that ended in the last seven days. Counts stop at ${maxSummaryTasksCounted}.`,
         }),
       steps: z
         .strictObject({ hasKey: z.boolean(), hasTask: z.boolean(), hasCallback: z.boolean() })

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import {
   accountState,
   accountStates,
-  countLimit,
+  maxKeysAndTasksCounted,
   countKeysAndTasks,
   listAccounts,
 } from '../../accounts/account-list.ts';
-import { type Account, findAccount, limitAccountAs, setAccountSuspendedAs } from '../../accounts/accounts.ts';
+import { type Account, findAccount, changeAccountLimitsAs, setAccountSuspendedAs } from '../../accounts/accounts.ts';
 import { renameAccountAs } from '../../accounts/rename-account.ts';
 import { closeAccountAs } from '../../tasks/end/close-account-rows.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -16,28 +16,28 @@ import {
   isOneLine,
   maxCredits,
   oneOf,
-  plainText,
+  plainTextField,
   reasonField,
   unixMs,
-  wholeNumber,
+  wholeNumberField,
 } from '../core/request-fields.ts';
 import {
   cutPage,
-  idPage,
+  idPageParameters,
   idParameter,
   nextCursorSchema,
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { creditBalance, presentRate, rateSchema } from './ledger-entry-view.ts';
-import { view } from '../core/view.ts';
-import { existing } from '../core/http-error.ts';
+import { creditBalanceSchema, presentRate, rateSchema } from './ledger-entry-view.ts';
+import { pickSchemaFields } from '../core/view.ts';
+import { requireExisting } from '../core/http-error.ts';
 
 const accountSchema = z
   .strictObject({
     accountId: z.string(),
     name: z.string(),
-    balance: creditBalance,
+    balance: creditBalanceSchema,
     unfinishedTasks: z.int().nonnegative(),
     maxUnfinishedTasks: z.int().nonnegative(),
     creates: rateSchema.meta({
@@ -51,7 +51,7 @@ const accountSchema = z
 
 export function presentAccount(account: Account) {
   const { createRate, suspendedAt: suspendTime, closedAt: closeTime, createdAt: createTime } = account;
-  return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, closeTime, createTime });
+  return pickSchemaFields(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, closeTime, createTime });
 }
 
 const searchError = 'must be at most 200 characters on one line';
@@ -68,7 +68,7 @@ const listAll = defineEndpoint({
       .meta({ description: 'The beginning of the name, case-insensitive, or an account id.' })
       .optional(),
     state: oneOf(accountStates).optional(),
-    ...idPage,
+    ...idPageParameters,
   }),
   data: z.strictObject({ accounts: z.array(accountSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { search: prefix, state, cursor: after, limit } }, { db }) => {
@@ -84,13 +84,13 @@ const listAll = defineEndpoint({
   },
 });
 
-const count = z.int().min(0).max(countLimit);
+const count = z.int().min(0).max(maxKeysAndTasksCounted);
 const countsSchema = z.strictObject({
   activeKeys: count,
   waiting: count,
   queuing: count,
   generating: count,
-  tasks: count.meta({ description: `All tasks ever created. Counts stop at ${countLimit}.` }),
+  tasks: count.meta({ description: `All tasks ever created. Counts stop at ${maxKeysAndTasksCounted}.` }),
 });
 
 const showOne = defineEndpoint({
@@ -101,7 +101,7 @@ const showOne = defineEndpoint({
   data: z.strictObject({ account: accountSchema, counts: countsSchema }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    const account = existing(await findAccount(db, accountId), 'account_not_found');
+    const account = requireExisting(await findAccount(db, accountId), 'account_not_found');
     return { account: presentAccount(account), counts: await countKeysAndTasks(db, accountId) };
   },
 });
@@ -113,8 +113,8 @@ const open = defineEndpoint({
   summary: 'Create an account',
   description: 'The account has no key. Names need not be unique: repeating the request creates another account.',
   body: z.strictObject({
-    name: plainText(200),
-    credits: wholeNumber(0, maxCredits).default(0).meta({ description: 'The opening balance.' }),
+    name: plainTextField(200),
+    credits: wholeNumberField(0, maxCredits).default(0).meta({ description: 'The opening balance.' }),
   }),
   data: accountSchema,
   handler: async ({ actor, input }, { db }) => presentAccount(await openAccountAs(db, actor, input)),
@@ -147,7 +147,7 @@ const unsuspend = defineEndpoint({
 });
 
 async function changeSuspension(...change: Parameters<typeof setAccountSuspendedAs>) {
-  return presentAccount(existing(await setAccountSuspendedAs(...change), 'account_not_found'));
+  return presentAccount(requireExisting(await setAccountSuspendedAs(...change), 'account_not_found'));
 }
 
 const close = defineEndpoint({
@@ -162,7 +162,7 @@ const close = defineEndpoint({
   ...suspension,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) =>
-    presentAccount(existing(await closeAccountAs(db, actor, input), 'account_not_found')),
+    presentAccount(requireExisting(await closeAccountAs(db, actor, input), 'account_not_found')),
 });
 
 const limit = defineEndpoint({
@@ -172,9 +172,9 @@ const limit = defineEndpoint({
   description: 'Takes effect with the next create. Omitted limits stay unchanged.',
   body: z.strictObject({
     accountId: idField('an account'),
-    maxUnfinishedTasks: wholeNumber(0, 1_000_000).optional(),
+    maxUnfinishedTasks: wholeNumberField(0, 1_000_000).optional(),
     creates: z
-      .strictObject({ quota: wholeNumber(1, 1_000_000), windowSeconds: wholeNumber(1, 86_400) })
+      .strictObject({ quota: wholeNumberField(1, 1_000_000), windowSeconds: wholeNumberField(1, 86_400) })
       .nullable()
       .optional()
       .meta({ description: 'Null for the default rate.' }),
@@ -183,8 +183,8 @@ const limit = defineEndpoint({
   failures: ['account_not_found', 'account_closed'],
   handler: async ({ actor, input: { accountId, maxUnfinishedTasks, creates } }, { db }) => {
     const createRate = creates && { quota: creates.quota, windowMs: creates.windowSeconds * 1000 };
-    const account = await limitAccountAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
-    return presentAccount(existing(account, 'account_not_found'));
+    const account = await changeAccountLimitsAs(db, actor, { accountId, maxUnfinishedTasks, createRate });
+    return presentAccount(requireExisting(account, 'account_not_found'));
   },
 });
 
@@ -193,11 +193,11 @@ const rename = defineEndpoint({
   route: 'POST /api/admin/v1/accounts/rename',
   summary: 'Rename an account',
   description: 'Names need not be unique.',
-  body: z.strictObject({ accountId: idField('an account'), name: plainText(200) }),
+  body: z.strictObject({ accountId: idField('an account'), name: plainTextField(200) }),
   data: accountSchema,
   failures: ['account_not_found', 'account_closed'],
   handler: async ({ actor, input }, { db }) =>
-    presentAccount(existing(await renameAccountAs(db, actor, input), 'account_not_found')),
+    presentAccount(requireExisting(await renameAccountAs(db, actor, input), 'account_not_found')),
 });
 
 export const operatorAccountEndpoints = [listAll, showOne, open, rename, suspend, unsuspend, limit, close];

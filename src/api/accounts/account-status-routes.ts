@@ -4,10 +4,10 @@ import type { PaymentProvider } from '../../credits/payments/payment-provider.ts
 import { listModelTroubles } from '../../tasks/jobs/model-trouble.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { maxCredits, unixMs, wholeNumber } from '../core/request-fields.ts';
-import { creditBalance } from './ledger-entry-view.ts';
-import { findBalance } from '../../library/limits/account-limit-use.ts';
-import { setLowBalance } from '../../credits/ledger/low-balance.ts';
+import { maxCredits, unixMs, wholeNumberField } from '../core/request-fields.ts';
+import { creditBalanceSchema } from './ledger-entry-view.ts';
+import { findBalanceAndThreshold } from '../../library/limits/account-limit-use.ts';
+import { setLowBalanceThreshold } from '../../credits/ledger/low-balance.ts';
 
 const troubleSchema = z.strictObject({
   model: z.string(),
@@ -33,7 +33,7 @@ export const showStatus = defineEndpoint({
   description: 'The balance with its threshold, and the models with problems.',
   data: z
     .strictObject({
-      balance: creditBalance,
+      balance: creditBalanceSchema,
       lowBalance: z.int().positive().nullable().meta({
         description: 'The balance is low below it; null without a threshold.',
       }),
@@ -43,7 +43,7 @@ export const showStatus = defineEndpoint({
     .meta({ id: 'AccountStatus' }),
   handler: async ({ caller: { accountId } }, { db, catalogue, payments }: Deps) => {
     const offer = catalogue();
-    const [account, troubles] = await Promise.all([findBalance(db, accountId), listModelTroubles(db, offer)]);
+    const [account, troubles] = await Promise.all([findBalanceAndThreshold(db, accountId), listModelTroubles(db, offer)]);
     if (account === undefined) throw new Error(`account ${accountId} of a caller not found`);
     return {
       balance: account.balance,
@@ -58,7 +58,7 @@ export const showStatus = defineEndpoint({
   },
 });
 
-const lowBalance = wholeNumber(1, maxCredits, `must be null or a whole number from 1 to ${maxCredits}`).nullable();
+const lowBalance = wholeNumberField(1, maxCredits, `must be null or a whole number from 1 to ${maxCredits}`).nullable();
 
 export const chooseLowBalance = defineEndpoint({
   operationId: 'setLowBalance',
@@ -72,7 +72,7 @@ export const chooseLowBalance = defineEndpoint({
   data: z.strictObject({ lowBalance: z.int().positive().nullable() }),
   failures: ['account_closed'],
   handler: async ({ caller: { accountId }, input }, { db }) => {
-    await setLowBalance(db, accountId, input.lowBalance);
+    await setLowBalanceThreshold(db, accountId, input.lowBalance);
     return { lowBalance: input.lowBalance };
   },
 });

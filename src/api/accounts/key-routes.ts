@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/keys/api-key.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
-  createAccountKey,
+  createKeyWithinLimit,
   createKeyAs,
   type MadeKey,
   maxActiveKeys,
@@ -14,14 +14,14 @@ import {
   type KeyLimitReached,
 } from '../../accounts/keys/keys.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
-import { capFields } from '../credits/spend-cap-routes.ts';
-import { type ModelCatalogue, unknownModel } from '../../catalogue/models/model.ts';
+import { spendCapFields } from '../credits/spend-cap-routes.ts';
+import { type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { futureError, idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText } from '../core/request-fields.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
+import { futureError, idField, maxUnixMs, oneOf, opaqueIdField, overlapField, plainTextField } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
-import { keySchema, presentKey, presentKeys, usedKeySchema } from './key-view.ts';
+import { keySchema, presentKey, readKeysWithUse, usedKeySchema } from './key-view.ts';
 
 type CreateDeps = WithDb & WithClock & WithCatalogue;
 
@@ -36,7 +36,7 @@ const list = defineEndpoint({
   scope: 'keys:write',
   summary: 'List keys',
   ...listed,
-  handler: ({ caller: { accountId } }, deps) => presentKeys(deps, accountId),
+  handler: ({ caller: { accountId } }, deps) => readKeysWithUse(deps, accountId),
 });
 
 const adminList = defineEndpoint({
@@ -47,13 +47,13 @@ const adminList = defineEndpoint({
   query: strictQuery({ accountId: idParameter('an account') }),
   failures: ['account_not_found'],
   handler: async ({ query }, deps) => {
-    const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
-    return presentKeys(deps, accountId);
+    const { accountId } = requireExisting(await findAccount(deps.db, query.accountId), 'account_not_found');
+    return readKeysWithUse(deps, accountId);
   },
 });
 
 const newKeyFields = (whichScopes: string) => ({
-  name: plainText(200),
+  name: plainTextField(200),
   scopes: z
     .array(oneOf(scopes), { error: 'must be an array of scopes' })
     .min(1, { error: 'must hold at least one scope' })
@@ -64,7 +64,7 @@ const newKeyFields = (whichScopes: string) => ({
     .meta({ description: "`native` by default; `kie` for clients of kie.ai's API. Cannot be changed." })
     .nullish(),
   models: z
-    .array(plainText(maxModelNameLength), { error: 'must be an array of names of models' })
+    .array(plainTextField(maxModelNameLength), { error: 'must be an array of names of models' })
     .min(1, { error: 'must hold at least one model' })
     .max(maxModelsOfKey, { error: `must hold at most ${maxModelsOfKey} models` })
     .nullish()
@@ -78,7 +78,7 @@ const newKeyFields = (whichScopes: string) => ({
         'a create whose response was lost and cannot mark it. Two videos of one prompt then need different seeds.',
     }),
   caps: z
-    .strictObject(capFields)
+    .strictObject(spendCapFields)
     .nullish()
     .meta({ description: 'Limits of its spending, in credits by day and month (UTC) and in total.' }),
   expireTime: z
@@ -99,7 +99,7 @@ function newKey(
   catalogue: ModelCatalogue,
 ) {
   const unknown = (models ?? []).flatMap((model, index) => {
-    const message = unknownModel(catalogue, model);
+    const message = unknownModelRefusal(catalogue, model);
     return message === undefined ? [] : [{ path: `models[${index}]`, message }];
   });
   if (unknown.length > 0) throw invalidRequest(unknown);
@@ -139,7 +139,7 @@ const create = defineEndpoint({
     const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now(), catalogue().models) };
     // A key must not do what its creator may do only after re-authentication.
     if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
-    const made = await createAccountKey(db, key, by.kind === 'key' ? by.keyId : undefined);
+    const made = await createKeyWithinLimit(db, key, by.kind === 'key' ? by.keyId : undefined);
     if (made.kind === 'beyond_caller') throw invalidRequest([...made.errors]);
     return presentMadeKey(made);
   },
@@ -164,7 +164,7 @@ const adminCreate = defineEndpoint({
       scopes: [...new Set(named ?? ordinaryScopes)],
       ...newKey(input, now(), catalogue().models),
     };
-    const made = existing(await createKeyAs(db, actor, key), 'account_not_found');
+    const made = requireExisting(await createKeyAs(db, actor, key), 'account_not_found');
     return { accountId, ...presentMadeKey(made) };
   },
 });
@@ -192,7 +192,7 @@ const rotate = defineEndpoint({
   description:
     'Creates a key with the same name, scopes, dialect, models, rules and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
     '(a day by default), so that clients can switch. A key cannot rotate a key that may do more, and the new key expires no later than the calling one.',
-  body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),
+  body: z.strictObject({ keyId: opaqueIdField, overlapSeconds: overlapField }),
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
     .meta({ id: 'RotatedApiKey' }),
@@ -227,11 +227,11 @@ const revoke = defineEndpoint({
   scope: 'keys:write',
   summary: 'Revoke a key',
   description: 'Takes effect immediately and permanently. A key may revoke itself. Idempotent.',
-  body: z.strictObject({ keyId: opaqueId }),
+  body: z.strictObject({ keyId: opaqueIdField }),
   ...revoked,
   handler: async ({ caller, input: { keyId } }, { db }) => {
     const key = isUuid(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;
-    return { keyId, revokeTime: existing(key, 'key_not_found').revokedAt };
+    return { keyId, revokeTime: requireExisting(key, 'key_not_found').revokedAt };
   },
 });
 
@@ -243,7 +243,7 @@ const adminRevoke = defineEndpoint({
   body: z.strictObject({ keyId: idField('a key') }),
   ...revoked,
   handler: async ({ actor, input: { keyId } }, { db }) => {
-    return { keyId, revokeTime: existing(await revokeKeyAs(db, actor, keyId), 'key_not_found') };
+    return { keyId, revokeTime: requireExisting(await revokeKeyAs(db, actor, keyId), 'key_not_found') };
   },
 });
 

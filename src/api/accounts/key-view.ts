@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { dialects, scopes } from '../../accounts/keys/api-key.ts';
 import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { listApiKeys } from '../../accounts/keys/keys.ts';
-import { listKeyUses, maxTasksOfUse } from '../../credits/reports/account-sums.ts';
+import { listKeyUses, maxTasksOfKeyUses } from '../../credits/reports/account-sums.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 export const keySchema = z
   .strictObject({
@@ -25,18 +25,18 @@ export const keySchema = z
 
 export function presentKey(key: ApiKey) {
   const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
-  return view(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
+  return pickSchemaFields(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
 }
 
 export const usedKeySchema = keySchema
   .extend({
     uses: z.strictObject({ tasks: z.int().nonnegative(), credits: z.int().nonnegative() }).meta({
-      description: `Tasks of the last 30 days and their cost less refunds; at most the account's newest ${maxTasksOfUse} tasks.`,
+      description: `Tasks of the last 30 days and their cost less refunds; at most the account's newest ${maxTasksOfKeyUses} tasks.`,
     }),
   })
   .meta({ id: 'UsedApiKey' });
 
-export async function presentKeys({ db }: WithDb, accountId: string) {
+export async function readKeysWithUse({ db }: WithDb, accountId: string) {
   const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
   const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
   return {

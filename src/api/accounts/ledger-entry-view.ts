@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
-export const creditBalance = z
+export const creditBalanceSchema = z
   .int()
   .meta({ description: 'Below zero after a payment for credits that are spent was returned.' });
 
@@ -20,7 +20,7 @@ export const ledgerEntrySchema = z
     entryId: z.int(),
     kind: z.enum(ledgerKinds),
     amount: z.int().meta({ description: 'Negative for charges.' }),
-    balanceAfter: creditBalance,
+    balanceAfter: creditBalanceSchema,
     taskId: z.string().nullable(),
     priceName: z.string().nullable().meta({ description: 'The price of the charge or refund.' }),
     reason: z.string().nullable(),
@@ -29,5 +29,5 @@ export const ledgerEntrySchema = z
   .meta({ id: 'LedgerEntry' });
 
 export function presentLedgerEntry(entry: LedgerEntry) {
-  return view(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
+  return pickSchemaFields(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
 }

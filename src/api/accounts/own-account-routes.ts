@@ -4,12 +4,12 @@ import { renameOwnAccount } from '../../accounts/rename-account.ts';
 import { closeOwnAccount } from '../../tasks/end/close-account-rows.ts';
 import { exportAccount } from './account-export-view.ts';
 import { maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
-import { originOf } from '../sign-in/authenticate-session.ts';
+import { requestOriginOf } from '../sign-in/authenticate-session.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { invalidRequest } from '../core/http-error.ts';
-import type { LinkStore } from '../tasks/task-view.ts';
-import { opaqueId, plainText } from '../core/request-fields.ts';
+import type { LinkSigner } from '../tasks/task-view.ts';
+import { opaqueIdField, plainTextField } from '../core/request-fields.ts';
 
 const rename = defineEndpoint({
   operationId: 'renameAccount',
@@ -17,11 +17,11 @@ const rename = defineEndpoint({
   scope: 'owner',
   summary: 'Rename the account',
   description: 'All members see the name, and statements have it. Names need not be unique.',
-  body: z.strictObject({ name: plainText(maxAccountNameLength) }),
+  body: z.strictObject({ name: plainTextField(maxAccountNameLength) }),
   data: z.strictObject({ accountId: z.string(), name: z.string() }),
   failures: ['account_closed'],
   handler: async ({ session, accountId, input: { name }, ctx }, { db }) => {
-    await renameOwnAccount(db, { session, accountId, origin: originOf(ctx) }, name);
+    await renameOwnAccount(db, { session, accountId, origin: requestOriginOf(ctx) }, name);
     return { accountId, name };
   },
 });
@@ -36,12 +36,12 @@ const close = defineEndpoint({
     'Permanent. Revokes all keys and removes all members, including the caller. Within minutes, cancels and refunds unfinished ' +
     'tasks and deletes the prompts, images, videos and callbacks of all tasks, and all events. The ledger stays. The body repeats the id of the ' +
     'account as a confirmation.',
-  body: z.strictObject({ accountId: opaqueId }),
+  body: z.strictObject({ accountId: opaqueIdField }),
   data: z.strictObject({ accountId: z.string() }),
   handler: async ({ session, accountId, input, ctx }, { db }) => {
     if (input.accountId !== accountId)
       throw invalidRequest([{ path: 'accountId', message: 'must be the id of the account' }]);
-    await closeOwnAccount(db, { session, accountId, origin: originOf(ctx) });
+    await closeOwnAccount(db, { session, accountId, origin: requestOriginOf(ctx) });
     return { accountId };
   },
 });
@@ -59,7 +59,7 @@ const exportAll = defineEndpoint({
   contentType: 'application/x-ndjson; charset=utf-8',
   answerHeaders: { 'Content-Disposition': 'The file name.' },
   data: z.custom<Readable>(),
-  handler: ({ accountId, ctx }, { db, resultStore }: WithDb & { readonly resultStore: LinkStore }) => {
+  handler: ({ accountId, ctx }, { db, resultStore }: WithDb & { readonly resultStore: LinkSigner }) => {
     ctx.set('Content-Disposition', 'attachment; filename="account.jsonl"');
     return Promise.resolve(Readable.from(exportAccount(db, resultStore, accountId)));
   },

@@ -7,7 +7,7 @@ import type { Brand } from '../../platform/brand/brand.ts';
 /** Short, because during a change of the settings an old process may answer for a new address. */
 const cacheControl = 'public, max-age=300';
 
-export function brandRoutes(router: AppRouter, { logo, accent }: Brand): void {
+export function addBrandRoutes(router: AppRouter, { logo, accent }: Brand): void {
   const send = (ctx: Context, type: string, body: Buffer | string | undefined) => {
     if (body === undefined) throw new HttpError('unknown_endpoint');
     ctx.set({ ...consoleHeaders([]), 'Content-Type': type, 'Cache-Control': cacheControl });

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
-import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import {
   attemptsInList,
   requestRedelivery,
@@ -15,18 +15,18 @@ import {
   redeliverAs,
   withAttempts,
 } from '../../tasks/callbacks/deliveries.ts';
-import { listOwnDeliveries, maxRedelivered, redeliverFailed } from '../../tasks/callbacks/own-deliveries.ts';
+import { listOwnCallbacks, maxRedelivered, makeFailedCallbacksPending } from '../../tasks/callbacks/own-deliveries.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { deletedMessage } from '../../tasks/end/content-placeholders.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, oneOf, opaqueId } from '../core/request-fields.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
+import { idField, oneOf, opaqueIdField } from '../core/request-fields.ts';
 import {
   cutPage,
-  timedCursor,
-  timedPage,
+  timedCursorText,
+  timedPageParameters,
   nextCursorSchema,
   strictQuery,
   taskIdParameter,
@@ -57,7 +57,7 @@ const list = defineEndpoint({
   query: strictQuery({
     taskId: taskIdParameter.optional(),
     state: oneOf(deliveryStates).optional(),
-    ...timedPage,
+    ...timedPageParameters,
   }),
   data: z.strictObject({ callbacks: z.array(callbackSchema), nextCursor: nextCursorSchema }),
   failures: ['task_not_found'],
@@ -69,7 +69,7 @@ const list = defineEndpoint({
     }
     if (taskId !== undefined)
       return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
-    const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
+    const found = await listOwnCallbacks(db, { accountId, state, after, limit: limit + 1, nowMs });
     const { page, nextCursor } = cutPage(found, limit, cursorOf);
     const listed = await withAttempts(db, page);
     return { callbacks: listed.map((one) => presentCallback(one, one.attempts, nowMs)), nextCursor };
@@ -77,7 +77,7 @@ const list = defineEndpoint({
 });
 
 function cursorOf({ atUs, deliveryId: id }: { readonly atUs: number; readonly deliveryId: string }): string {
-  return timedCursor({ atUs, id });
+  return timedCursorText({ atUs, id });
 }
 
 type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
@@ -109,7 +109,7 @@ const showAttempt = defineEndpoint({
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { delivery, attempt } = await recordedAttempt(db, query);
     const own = delivery.accountId === accountId ? presentAttempt(delivery, attempt, Date.now()) : undefined;
-    return existing(own, 'attempt_not_found');
+    return requireExisting(own, 'attempt_not_found');
   },
 });
 
@@ -128,8 +128,8 @@ const adminShowAttempt = defineEndpoint({
 
 async function recordedAttempt(db: Database, { deliveryId, attempt: number }: z.output<typeof attemptQuery>) {
   if (!isUuid(deliveryId)) throw new HttpError('attempt_not_found');
-  const delivery = existing(await findDelivery(db, deliveryId), 'attempt_not_found');
-  const attempt = existing(await findDeliveryAttempt(db, deliveryId, number), 'attempt_not_found');
+  const delivery = requireExisting(await findDelivery(db, deliveryId), 'attempt_not_found');
+  const attempt = requireExisting(await findDeliveryAttempt(db, deliveryId, number), 'attempt_not_found');
   return { delivery, attempt };
 }
 
@@ -144,7 +144,7 @@ const redeliverAll = defineEndpoint({
   body: redeliveredSince,
   data: redeliveredSchema,
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
-    const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
+    const owed = await makeFailedCallbacksPending(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
     return startRedeliveries(owed, accountId, deps);
   },
 });
@@ -156,7 +156,7 @@ const adminListFailed = defineEndpoint({
   description:
     'Lists callbacks and events that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
     `one from the list without affecting paging. Each has its latest ${attemptsInList} attempts.`,
-  query: strictQuery(timedPage),
+  query: strictQuery(timedPageParameters),
   data: z.strictObject({ callbacks: z.array(operatorCallbackSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
     const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
@@ -174,7 +174,7 @@ const redeliver = defineEndpoint({
   description:
     'Sends the callback of an ended task now, in any state of its delivery, and retries for three days or until the receiver responds with 2xx ' +
     'or 410. The `webhook-id` stays the same; the body is the current record.',
-  body: z.strictObject({ taskId: opaqueId }),
+  body: z.strictObject({ taskId: opaqueIdField }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ caller, input }, deps: WithDb & RedeliverDeps) => {
@@ -193,7 +193,7 @@ async function sendAgain(
   if (param.callBackUrl === undefined) {
     throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
   }
-  if (!isFinal(state)) throw new HttpError('task_not_finished');
+  if (!isFinalState(state)) throw new HttpError('task_not_finished');
   const delivery = await request();
   // A deletion of the content was committed in the meantime, and has deleted the delivery.
   if (delivery === undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
@@ -209,7 +209,7 @@ const adminRedeliver = defineEndpoint({
   data: operatorCallbackSchema,
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ actor, input }, deps: WithDb & RedeliverDeps) => {
-    const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    const task = requireExisting(await findTask(deps.db, input.taskId), 'task_not_found');
     const delivery = await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps);
     return presentOperatorCallback(delivery, await listDeliveryAttempts(deps.db, task.taskId));
   },

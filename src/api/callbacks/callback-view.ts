@@ -8,19 +8,19 @@ import {
   type RecordedAttempt,
 } from '../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
-import { hiddenValue, maxBodyChars } from '../../tasks/callbacks/recorded-exchange.ts';
+import { hiddenValue, maxRecordedBodyChars } from '../../tasks/callbacks/recorded-exchange.ts';
 import {
-  errorKind,
-  isFromPublicAddress,
+  recordedErrorKind,
+  isPublicReceiverError,
   type ReceiverError,
   receiverError,
   receiverErrors,
 } from '../../tasks/callbacks/receiver-error.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 /** The part of an attempt, and of a test, that explains its failure. */
-export const deliveryError = z
+export const deliveryErrorSchema = z
   .enum([...receiverErrors, 'redirected'])
   .nullable()
   .meta({
@@ -31,7 +31,7 @@ export const deliveryError = z
   });
 
 /** Takes the status of the response, or why there was none. */
-export function errorOf(outcome: number | ReceiverError): z.output<typeof deliveryError> {
+export function deliveryErrorOf(outcome: number | ReceiverError): z.output<typeof deliveryErrorSchema> {
   if (typeof outcome !== 'number') return outcome;
   return outcome >= 300 && outcome < 400 ? 'redirected' : null;
 }
@@ -41,7 +41,7 @@ const attemptSchema = z.strictObject({
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
   durationMs: z.int().nonnegative().nullable(),
-  error: deliveryError,
+  error: deliveryErrorSchema,
 });
 
 const headersSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
@@ -54,7 +54,7 @@ export const attemptDetailsSchema = z
     request: z
       .strictObject({
         headers: headersSchema.meta({ description: `The values of signatures are \`${hiddenValue}\`.` }),
-        body: z.string().meta({ description: `The first ${maxBodyChars} characters.` }),
+        body: z.string().meta({ description: `The first ${maxRecordedBodyChars} characters.` }),
         isBodyCut: z.boolean(),
       })
       .nullable(),
@@ -107,7 +107,7 @@ export const operatorCallbackSchema = callbackSchema
  * attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
-  return view(callbackSchema, { taskId: delivery.deliveryId, ...presentOwnDelivery(delivery, attempts, now) });
+  return pickSchemaFields(callbackSchema, { taskId: delivery.deliveryId, ...presentOwnDelivery(delivery, attempts, now) });
 }
 
 export function presentOwnDelivery(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
@@ -125,10 +125,10 @@ export function presentOwnDelivery(delivery: Delivery, attempts: readonly Delive
     completeTime: state === 'pending' ? null : completedAt,
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
     attempts: visible.map((attempt) =>
-      view(attemptSchema, {
+      pickSchemaFields(attemptSchema, {
         ...attemptFieldsOf(attempt),
         startTime: wholeSeconds(attempt.startedAt),
-        durationMs: attempt.status === undefined && !isFromPublicAddress(attempt.error) ? null : attempt.durationMs,
+        durationMs: attempt.status === undefined && !isPublicReceiverError(attempt.error) ? null : attempt.durationMs,
       }),
     ),
   };
@@ -141,7 +141,7 @@ export function presentAttempt(delivery: Delivery, attempt: RecordedAttempt, now
 }
 
 export function presentOperatorAttempt(delivery: Delivery, attempt: RecordedAttempt) {
-  return view(attemptDetailsSchema, { ...attemptFieldsOf(attempt), ...exchangeParts(delivery, attempt, true) });
+  return pickSchemaFields(attemptDetailsSchema, { ...attemptFieldsOf(attempt), ...exchangeParts(delivery, attempt, true) });
 }
 
 function exchangeParts({ deliveryId, url }: Delivery, { exchange, responseHead }: RecordedAttempt, isShown: boolean) {
@@ -167,7 +167,7 @@ function headerOf([name, value]: readonly [name: string, value: string]) {
 /** Presents a callback or an event to operators: with exact times, and the receiver's responses. */
 export function presentOperatorCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[]) {
   const { accountId, accountName = null, redeliveries, state, finishedAt, dueAt } = delivery;
-  return view(operatorCallbackSchema, {
+  return pickSchemaFields(operatorCallbackSchema, {
     taskId: delivery.taskId,
     event: delivery.event,
     ...fieldsOf(delivery),
@@ -177,7 +177,7 @@ export function presentOperatorCallback(delivery: Delivery, attempts: readonly D
     attempts: attempts.map((attempt) => ({
       ...attemptFieldsOf(attempt),
       operator: {
-        networkError: errorKind(attempt.error),
+        networkError: recordedErrorKind(attempt.error),
         responseHead: attempt.responseHead?.toString('utf8') ?? null,
       },
     })),
@@ -195,7 +195,7 @@ function attemptFieldsOf({ attempt, startedAt, status, durationMs, error }: Deli
     startTime: startedAt,
     status: status ?? null,
     durationMs,
-    error: errorOf(status ?? receiverError(error)),
+    error: deliveryErrorOf(status ?? receiverError(error)),
   };
 }
 

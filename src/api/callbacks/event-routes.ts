@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { oneOf, opaqueId, orNull, required } from '../core/request-fields.ts';
-import { cutPage, timedCursor, timedPage, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
+import { oneOf, opaqueIdField, orNull, requiredMessage } from '../core/request-fields.ts';
+import { cutPage, timedCursorText, timedPageParameters, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
 import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { attemptsInList, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
@@ -16,7 +16,7 @@ import {
   setEventEndpoint,
 } from '../../tasks/callbacks/event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
-import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from '../../tasks/callbacks/own-deliveries.ts';
+import { listOwnEvents, maxRedelivered, makeFailedEventsPending } from '../../tasks/callbacks/own-deliveries.ts';
 import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
 import { accountEventSecretEndpoints } from './signing-secret-routes.ts';
 
@@ -46,7 +46,7 @@ const set = defineEndpoint({
     'Events that are pending go to the new URL. `balance.low` needs a threshold: see `setLowBalance`.',
   body: z.strictObject({
     url: urlSchema(() => undefined),
-    types: z.array(oneOf(eventTypes), { error: required(typesError) }).min(1, { error: typesError }),
+    types: z.array(oneOf(eventTypes), { error: requiredMessage(typesError) }).min(1, { error: typesError }),
   }),
   data: shown,
   failures: ['account_closed'],
@@ -83,12 +83,12 @@ const list = defineEndpoint({
   scope: 'tasks:read',
   summary: 'List events and their attempts',
   description: `Newest first, each with its latest ${attemptsInList} attempts.`,
-  query: strictQuery({ type: oneOf(eventTypes).optional(), state: oneOf(deliveryStates).optional(), ...timedPage }),
+  query: strictQuery({ type: oneOf(eventTypes).optional(), state: oneOf(deliveryStates).optional(), ...timedPageParameters }),
   data: z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query: { type, state, cursor: after, limit } }, { db }) => {
     const nowMs = Date.now();
     const found = await listOwnEvents(db, { accountId, type, state, after, limit: limit + 1, nowMs });
-    const { page, nextCursor } = cutPage(found, limit, ({ atUs, deliveryId: id }) => timedCursor({ atUs, id }));
+    const { page, nextCursor } = cutPage(found, limit, ({ atUs, deliveryId: id }) => timedCursorText({ atUs, id }));
     const listed = await withAttempts(db, page);
     return { events: listed.map((event) => presentEvent(event, event.attempts, nowMs)), nextCursor };
   },
@@ -102,13 +102,13 @@ const redeliver = defineEndpoint({
   description:
     'Sends the event now, in any state of its delivery, to the current event endpoint, and retries for three days or until the receiver responds with 2xx or 410. ' +
     'The `webhook-id` stays the same; the record of a task is the current one.',
-  body: z.strictObject({ eventId: opaqueId }),
+  body: z.strictObject({ eventId: opaqueIdField }),
   data: z.strictObject({ eventId: z.string(), webhookId: z.string() }),
   failures: ['event_not_found', 'event_endpoint_not_found'],
   handler: async ({ caller: { accountId }, input: { eventId } }, deps: WithDb & RedeliverDeps) => {
     if (!isUuid(eventId)) throw new HttpError('event_not_found');
-    existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
-    const { deliveryId } = existing(await requestEventRedelivery(deps.db, accountId, eventId), 'event_not_found');
+    requireExisting(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    const { deliveryId } = requireExisting(await requestEventRedelivery(deps.db, accountId, eventId), 'event_not_found');
     deps.redeliver({ deliveryId, accountId });
     return { eventId: deliveryId, webhookId: webhookId(deliveryId) };
   },
@@ -126,8 +126,8 @@ const redeliverAll = defineEndpoint({
   data: redeliveredSchema,
   failures: ['event_endpoint_not_found'],
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
-    existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
-    const owed = await redeliverFailedEvents(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
+    requireExisting(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    const owed = await makeFailedEventsPending(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
     return startRedeliveries(owed, accountId, deps);
   },
 });

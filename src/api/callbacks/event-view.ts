@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { deliveryFields, presentOwnDelivery } from './callback-view.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';
@@ -25,5 +25,5 @@ export const eventSchema = z
 
 export function presentEvent(event: ListedEvent, attempts: readonly DeliveryAttempt[], nowMs: number) {
   const { deliveryId: eventId, event: type, taskId } = event;
-  return view(eventSchema, { eventId, type, taskId, ...presentOwnDelivery(event, attempts, nowMs) });
+  return pickSchemaFields(eventSchema, { eventId, type, taskId, ...presentOwnDelivery(event, attempts, nowMs) });
 }

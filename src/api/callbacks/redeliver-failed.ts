@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { maxUnixMs, wholeNumber } from '../core/request-fields.ts';
+import { maxUnixMs, wholeNumberField } from '../core/request-fields.ts';
 import type { DeliveryToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { maxRedelivered } from '../../tasks/callbacks/own-deliveries.ts';
 
 // The endpoints that redeliver failed callbacks (callback-routes.ts) and failed events (event-routes.ts) share these parts.
 
 export const redeliveredSince = z.strictObject({
-  since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }),
+  since: wholeNumberField(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }),
 });
 
 export const redeliveredSchema = z.strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { testTaskId, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
-import { deliveryError, errorOf } from './callback-view.ts';
+import { deliveryErrorSchema, deliveryErrorOf } from './callback-view.ts';
 import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import type { ReceiverError } from '../../tasks/callbacks/receiver-error.ts';
@@ -18,7 +18,7 @@ const testing = new Set<string>();
 const testOutcome = z.strictObject({
   webhookId: z.string(),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
-  error: deliveryError,
+  error: deliveryErrorSchema,
   delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
 });
 
@@ -64,7 +64,7 @@ export const testEvent = defineEndpoint({
   data: testOutcome,
   failures: ['event_endpoint_not_found', 'callback_test_running', 'tests_busy'],
   handler: async ({ caller: { accountId }, input: { type } }, deps: WithDb & TestDeps) => {
-    const { url } = existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    const { url } = requireExisting(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     return sendTest(deps, { accountId, url, dialect: 'native', event: type });
   },
 });
@@ -77,7 +77,7 @@ async function sendTest(deps: TestDeps, test: TestCallback) {
     const outcome = await deps.testCallback(test);
     const status = typeof outcome === 'number' ? outcome : null;
     const delivered = status !== null && status >= 200 && status < 300;
-    return { webhookId: webhookId(testTaskId), status, error: errorOf(outcome), delivered };
+    return { webhookId: webhookId(testTaskId), status, error: deliveryErrorOf(outcome), delivered };
   } catch (error) {
     // Other accounts test the same host, or this process is closing.
     if (error instanceof OutboundError) throw new HttpError('tests_busy');

@@ -21,7 +21,7 @@ const types: Readonly<Record<string, string>> = {
 /** File names that may be in the database. */
 const assetName = /^[\w.-]{1,100}$/;
 
-export type Asset = {
+export type AssetInMemory = {
   readonly type: string;
   readonly plain: Buffer;
   readonly br: Buffer | undefined;
@@ -45,7 +45,7 @@ type ConsoleDeps = {
  * Serves the console: one page for every path below `/console`, and its files, from memory. Files of other releases come from the
  * database, because during and after a rolling upgrade a page of one release loads code from the API of another.
  */
-export function consoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigins }: ConsoleDeps): void {
+export function addConsoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigins }: ConsoleDeps): void {
   const page = fillTemplate(readFileSync(join(folder, 'index.html'), 'utf8'), brand);
   const assets = readAssets(join(folder, 'assets'));
   const headers = consoleHeaders(consoleMediaOrigins);
@@ -70,17 +70,17 @@ export function consoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigin
   router.get(/^\/console\/(?!assets(?:\/|$)).+$/, showPage);
 }
 
-async function publishedAsset(db: Database, name: string): Promise<Asset | undefined> {
+async function publishedAsset(db: Database, name: string): Promise<AssetInMemory | undefined> {
   const type = types[extname(name)];
   if (type === undefined || !assetName.test(name)) return undefined;
   const found = await findConsoleAsset(db, name);
   return found && { type, plain: found.content, br: undefined, gzip: undefined };
 }
 
-function readAssets(from: string): ReadonlyMap<string, Asset> {
+function readAssets(from: string): ReadonlyMap<string, AssetInMemory> {
   const names = new Set(readdirSync(from));
   const optional = (name: string) => (names.has(name) ? readFileSync(join(from, name)) : undefined);
-  const assets = [...names].flatMap((name): readonly [string, Asset][] => {
+  const assets = [...names].flatMap((name): readonly [string, AssetInMemory][] => {
     const type = types[extname(name)];
     if (type === undefined) return [];
     const plain = readFileSync(join(from, name));
@@ -89,7 +89,7 @@ function readAssets(from: string): ReadonlyMap<string, Asset> {
   return new Map(assets);
 }
 
-export function sendAsset(ctx: Context, { plain, br, gzip }: Asset): void {
+export function sendAsset(ctx: Context, { plain, br, gzip }: AssetInMemory): void {
   ctx.set('Vary', 'Accept-Encoding');
   const accepts = (name: string) => ctx.acceptsEncodings([name, 'identity']) === name;
   const [encoding, body] =

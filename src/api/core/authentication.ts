@@ -9,31 +9,31 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
-import { createCallerFinder } from '../../tasks/callers/find-caller.ts';
+import { createCallerAndTaskFinder } from '../../tasks/callers/find-caller.ts';
 import { hashApiKey } from '../../accounts/keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { findOperator } from '../../accounts/operators/operator-keys.ts';
+import { findAndTouchOperator } from '../../accounts/operators/operator-keys.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import type { BadKeys } from './limits/rate-limits.ts';
+import type { BadKeyLimiter } from './limits/rate-limits.ts';
 
 const maxCachedCallers = 10_000;
 /**
  * Only creates, and the first check of MCP, use the cached caller. After this time they read the key from the database again, which also
  * records its use; all other requests read it each time.
  */
-export const cachedForMs = 30_000;
+export const callerCacheMs = 30_000;
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 
 export type AuthenticationDeps = WithClock &
-  SessionDeps & { readonly badKeys: BadKeys; readonly keyTouches: KeyTouches };
+  SessionDeps & { readonly badKeys: BadKeyLimiter; readonly keyTouches: KeyTouches };
 
 /** Finds the caller. Every missing, malformed, unknown, revoked or expired key gets the same response. */
 export function createAuthentication({ db, badKeys, keyTouches, console, now }: AuthenticationDeps) {
-  const findCaller = createCallerFinder(db);
+  const findCaller = createCallerAndTaskFinder(db);
   const callers = new LRUCache<string, Caller>({
     max: maxCachedCallers,
-    ttl: cachedForMs,
+    ttl: callerCacheMs,
     ttlResolution: 0,
     perf: { now },
   });
@@ -105,7 +105,7 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
      * records.
      */
     operator: async (ctx: Context): Promise<Actor> => {
-      const operator = await find(ctx, (key) => findOperator(db, key));
+      const operator = await find(ctx, (key) => findAndTouchOperator(db, key));
       ctx.state.operatorId = operator.operatorId;
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
     },

@@ -8,7 +8,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * The client's address, or its /64 network for IPv6. `X-Forwarded-For` counts only from TRUSTED_PROXIES, because others could evade rate
  * limits with it: the last entry that is not a trusted proxy is the client.
  */
-export function addressOf({ socket, headers }: IncomingMessage, isTrusted: (address: string) => boolean): string {
+export function clientAddressOf({ socket, headers }: IncomingMessage, isTrusted: (address: string) => boolean): string {
   const peer = parsed(socket.remoteAddress);
   const isProxy = (address: Address) => isTrusted(address.toString());
   const entries = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');

@@ -27,18 +27,18 @@ export type RequestState = {
 };
 
 /** Koa's default type would accept any misspelled property. */
-export type Extras = object;
+export type ContextExtras = object;
 
-export type Context = ParameterizedContext<RequestState, Extras>;
-export type Step = Middleware<RequestState, Extras>;
-export type AppRouter = Router<RequestState, Extras>;
+export type Context = ParameterizedContext<RequestState, ContextExtras>;
+export type AppMiddleware = Middleware<RequestState, ContextExtras>;
+export type AppRouter = Router<RequestState, ContextExtras>;
 
 export const jsonHeaders = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
 } as const;
 
-export function answer(ctx: Context, envelope: Envelope): void {
+export function answerEnvelope(ctx: Context, envelope: Envelope): void {
   answerJson(ctx, envelope.code, envelope);
 }
 
@@ -51,7 +51,7 @@ export function answerJson(ctx: Context, status: number, body: unknown): void {
 }
 
 /** A stream that fails breaks the connection, so that a client does not mistake a part for the whole. */
-export function answerText(ctx: Context, text: Readable, contentType = 'text/plain; charset=utf-8'): void {
+export function answerStream(ctx: Context, text: Readable, contentType = 'text/plain; charset=utf-8'): void {
   ctx.status = 200;
   ctx.set({ ...jsonHeaders, 'Content-Type': contentType });
   ctx.body = text;

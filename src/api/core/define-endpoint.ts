@@ -7,17 +7,17 @@ import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';
-import { answer, answerJson, answerText, type Context } from './context.ts';
+import { answerEnvelope, answerJson, answerStream, type Context } from './context.ts';
 import {
   type Access,
-  type Call,
+  type EndpointCall,
   type ClientIdentity,
   type DeepReadonly,
   type EndpointSpec,
-  failuresOf,
+  endpointFailures,
   type Identity,
   isForClients,
-  isOfConsole,
+  isConsolePath,
   type Operation,
   type WithDb,
 } from './endpoint.ts';
@@ -26,10 +26,10 @@ import { HttpError, invalidRequest } from './http-error.ts';
 import { maxBodyBytes } from './request-sizes.ts';
 import { isRefusal, toHttpError } from './to-http-error.ts';
 import { rateHeaderDocs } from './limits/rate-headers.ts';
-import { rateKeyOf, limitReads, type RateLimiter, startCreate } from './limits/rate-limits.ts';
+import { rateKeyOf, limitReads, type RateLimiter, startCreateAttempt } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time-limit.ts';
-import { inlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
+import { requireInlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
 import { readJson } from './server/read-body.ts';
 
 export type GuardDeps = {
@@ -87,14 +87,14 @@ export function defineEndpoint<
   const described = { ...spec, scope, method: methodOf(route), path: route.slice(route.indexOf('/')) };
   const operation: Operation = {
     ...described,
-    failures: failuresOf(described, failures),
+    failures: endpointFailures(described, failures),
     answerHeaders: { ...(isForClients(scope) && rateHeaderDocs), ...answerHeaders },
   };
   const { query, body } = spec;
   const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: Deps) => {
-    const parsed = { query: query && parse(query, given.query), input: body && parse(body, given.body) };
+    const parsed = { query: query && parseOrRefuse(query, given.query), input: body && parseOrRefuse(body, given.body) };
     // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
-    const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
+    const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as EndpointCall<A, Query, Body>;
     return handler(call, deps);
   };
   return {
@@ -110,7 +110,7 @@ export function defineEndpoint<
           succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));
         };
         const isUpload = operation.takesInlineFiles === true && 'caller' in identity;
-        return isUpload ? withInlineFiles(ctx, { deps, accountId: identity.caller.accountId }, serve) : serve();
+        return isUpload ? withInlineUploadSlot(ctx, { deps, accountId: identity.caller.accountId }, serve) : serve();
       }),
   };
 }
@@ -118,12 +118,12 @@ export function defineEndpoint<
 type Uploading = { readonly deps: Pick<GuardDeps, 'publicUrl'>; readonly accountId: string };
 
 /** Runs `serve`, which reads a body with files. A body beyond the usual limit takes a slot of the account's uploads. */
-export async function withInlineFiles(
+export async function withInlineUploadSlot(
   ctx: Context,
   { deps, accountId }: Uploading,
   serve: () => Promise<void>,
 ): Promise<void> {
-  const bytes = await Promise.resolve(ctx).then(inlineBytes).catch(pointToUploads(deps));
+  const bytes = await Promise.resolve(ctx).then(requireInlineBytes).catch(pointToUploads(deps));
   if (bytes <= maxBodyBytes) return serve();
   allowSlowBody(ctx.req);
   return withUploadSlot({ accountId, bytes }, serve);
@@ -153,25 +153,25 @@ function paramsOf(ctx: Context): Readonly<Record<string, string>> {
 }
 
 function succeed(ctx: Context, { shape, status, contentType, sendsFile }: Operation, data: unknown): void {
-  if (data instanceof Readable) return answerText(ctx, data, contentType);
+  if (data instanceof Readable) return answerStream(ctx, data, contentType);
   if (sendsFile !== undefined) return;
-  if (shape === undefined) answer(ctx, { code: 200, msg: 'success', data });
+  if (shape === undefined) answerEnvelope(ctx, { code: 200, msg: 'success', data });
   else answerJson(ctx, status ?? 200, data);
 }
 
 /** The guards read these parts of a declaration. */
-export type Guards = Pick<
+export type GuardSpec = Pick<
   Operation,
   'scope' | 'createsTask' | 'readsTask' | 'changesNothing' | 'refusesSuspended' | 'needsRecentProof'
 >;
 
 /** A request before the guards. */
-export type Arrival<Deps = GuardDeps> = {
+export type UnguardedRequest<Deps = GuardDeps> = {
   readonly ctx: Context;
   readonly deps: Deps;
   readonly authentication: Authentication;
 };
-type Request = Arrival & { readonly operation: Guards };
+type Request = UnguardedRequest & { readonly operation: GuardSpec };
 
 type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 
@@ -179,7 +179,7 @@ export async function guardRequest<Result>(request: Request, proceed: Proceed<Re
   const { ctx, deps, authentication, operation } = request;
   const { scope } = operation;
   if (scope === 'none') {
-    if (isOfConsole(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
+    if (isConsolePath(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
     return proceed({});
   }
   if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
@@ -217,7 +217,7 @@ async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): 
   const { ctx, deps, authentication, operation } = request;
   const cached = authentication.cachedIdentity(ctx);
   const identity = cached ?? (await authentication.identify(ctx, operation));
-  const attempt = await startCreate(ctx, deps.refusedCreates, identity.caller);
+  const attempt = await startCreateAttempt(ctx, deps.refusedCreates, identity.caller);
   try {
     authorize(operation, identity);
     return await proceed(identity);
@@ -244,7 +244,7 @@ async function currentError({ ctx, authentication, operation }: Request, thrown:
   }
 }
 
-function authorize(operation: Guards, { caller }: ClientIdentity): void {
+function authorize(operation: GuardSpec, { caller }: ClientIdentity): void {
   if (operation.scope !== 'any' && !caller.scopes.some((scope) => scope === operation.scope)) {
     const who = caller.by.kind === 'key' ? 'the API key' : 'your role in this account';
     throw new HttpError('scope_missing', { msg: `${who} lacks the scope ${operation.scope}` });
@@ -254,7 +254,7 @@ function authorize(operation: Guards, { caller }: ClientIdentity): void {
 }
 
 /** Throws a 422 with every error, up to `maxFieldErrors`. */
-export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value, { error: requestMessage });
   if (parsed.success) return parsed.data;
   throw invalidRequest(parsed.error.issues.flatMap(requestErrors).slice(0, maxFieldErrors));

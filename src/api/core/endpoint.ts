@@ -17,7 +17,7 @@ import type { HttpError } from './http-error.ts';
 export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' | 'owner';
 
 /** Another API whose requests we accept. Its responses have no envelope, and its errors have its own form. */
-export type Shape = {
+export type ErrorShape = {
   readonly name: string;
   readonly errorBody: (error: HttpError) => object;
   readonly errorSchema: z.ZodType;
@@ -38,7 +38,7 @@ type Described = {
   /** Additional headers of a success: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** The API that the endpoint belongs to, if it is not our own. */
-  readonly shape?: Shape;
+  readonly shape?: ErrorShape;
   /** The status of a success; 200 by default. */
   readonly status?: 202;
   /** Content types of a file, or of a part of it, which the handler sends itself, or redirects to. */
@@ -85,11 +85,11 @@ export type EndpointSpec<
   /** Errors of the handler; those of the guards are added. */
   readonly failures?: readonly ErrorCode[];
   /** The type of `deps` declares what the handler needs of the process, which `src/run/main` provides; the database by default. */
-  readonly handler: (call: Call<A, Query, Body>, deps: Deps) => Promise<DeepReadonly<z.output<Data>>>;
+  readonly handler: (call: EndpointCall<A, Query, Body>, deps: Deps) => Promise<DeepReadonly<z.output<Data>>>;
 };
 
 /** A request that passed every guard. */
-export type Call<A extends Access, Query, Body> = Identity<A> & {
+export type EndpointCall<A extends Access, Query, Body> = Identity<A> & {
   readonly query: Parsed<Query>;
   /** The decoded parameter of the path; empty without one. */
   readonly params: Readonly<Record<string, string>>;
@@ -169,7 +169,7 @@ const bodyFailures: readonly ErrorCode[] = [
 ];
 
 /** The errors of the guards that a declaration switches on, and those of its handler. */
-export function failuresOf(
+export function endpointFailures(
   { path, method, scope, query, body, fileTypes, ...guards }: Omit<Operation, 'failures'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
@@ -178,7 +178,7 @@ export function failuresOf(
   const codes: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
     [scope === 'operator' || isClient, ['unauthorized', 'too_many_bad_keys']],
     [scope !== 'none', ['not_signed_in', ...databaseFailures]],
-    [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
+    [scope !== 'none' || isConsolePath(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
     [(isClient || isConsole) && method !== 'get' && guards.changesNothing !== true, ['read_only_view']],
     [scope === 'owner', ['owner_required']],
@@ -205,6 +205,6 @@ export function isForClients(scope: Access): boolean {
   return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
 }
 
-export function isOfConsole(path: string): boolean {
+export function isConsolePath(path: string): boolean {
   return path.startsWith('/api/console/');
 }

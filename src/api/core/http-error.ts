@@ -34,7 +34,7 @@ export class HttpError extends Error {
   }
 }
 
-export function existing<Found>(value: Found | undefined, code: ErrorCode): Found {
+export function requireExisting<Found>(value: Found | undefined, code: ErrorCode): Found {
   if (value === undefined) throw new HttpError(code);
   return value;
 }

@@ -66,38 +66,38 @@ export function wholeParameter(min: number, max: number, message = `must be a wh
 const cursorError = 'must be the nextCursor of an earlier response';
 export const cursorParameter = textParameter(cursorError);
 
-export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
+export function pageParameters<Cursor extends z.ZodType>(cursor: Cursor) {
   return {
     cursor: cursor.optional(),
     limit: wholeParameter(1, maxLimit).default(defaultLimit).meta({ default: defaultLimit }),
   };
 }
 
-export const idPage = pageFrom(z.uuid({ error: cursorError }));
+export const idPageParameters = pageParameters(z.uuid({ error: cursorError }));
 
 const timedShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
 
-export const timedPage = pageFrom(
+export const timedPageParameters = pageParameters(
   cursorParameter.regex(timedShape, { error: cursorError }).transform((text): TimedCursor => {
     const [, atUs = '', id = ''] = timedShape.exec(text) ?? [];
     return { atUs: Number(atUs), id };
   }),
 );
 
-export function timedCursor({ atUs, id }: TimedCursor): string {
+export function timedCursorText({ atUs, id }: TimedCursor): string {
   return `${atUs}_${id}`;
 }
 
 const timeError = 'must be a time in Unix milliseconds, such as 1793491200000';
 
-export const createdBetween = {
+export const createdBetweenParameters = {
   from: wholeParameter(0, maxUnixMs, timeError)
     .meta({ description: 'Created at this Unix millisecond or later.' })
     .optional(),
   to: wholeParameter(0, maxUnixMs, timeError).meta({ description: 'Created before this Unix millisecond.' }).optional(),
 };
 
-export const numberedPage = pageFrom(
+export const numberedPageParameters = pageParameters(
   wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
 );
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { choiceMessage } from '../../platform/text/validation-messages.ts';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../../tasks/callbacks/callback-schedule.ts';
+import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../tasks/callbacks/callback-schedule.ts';
 
 // Fields that several endpoints share. Messages state what is allowed.
 
@@ -15,14 +15,14 @@ export const futureError = 'must be a future time in Unix milliseconds';
 
 export type FieldMessage = string | ((issue: { readonly input?: unknown }) => string);
 
-export function required(otherwise: string): FieldMessage {
+export function requiredMessage(otherwise: string): FieldMessage {
   return ({ input }: { readonly input?: unknown }) => (input === undefined ? 'is required' : otherwise);
 }
 
 /** One line of text that is not blank. */
-export function plainText(maxLength: number) {
+export function plainTextField(maxLength: number) {
   return z
-    .string({ error: required(`must be 1 to ${maxLength} characters, and plain text`) })
+    .string({ error: requiredMessage(`must be 1 to ${maxLength} characters, and plain text`) })
     .min(1)
     .max(maxLength)
     .refine((text) => /\S/.test(text) && isOneLine(text));
@@ -37,7 +37,7 @@ export function oneOf<const Values extends readonly string[]>(values: Values) {
   return z.enum(values, { error: ({ input }) => choiceMessage(input, values) });
 }
 
-export function wholeNumber(
+export function wholeNumberField(
   min: number,
   max: number,
   error: FieldMessage = `must be a whole number from ${min} to ${max}`,
@@ -46,16 +46,16 @@ export function wholeNumber(
 }
 
 export function idField(what: string) {
-  return z.uuid({ error: required(`must be the id of ${what}`) });
+  return z.uuid({ error: requiredMessage(`must be the id of ${what}`) });
 }
 
 /** Ids are opaque to clients: one in another format is not found, rather than invalid. */
-export const opaqueId = z.string({ error: required('must be a string') });
+export const opaqueIdField = z.string({ error: requiredMessage('must be a string') });
 
-export const reasonField = plainText(500).meta({ description: 'Recorded in the audit log.' });
+export const reasonField = plainTextField(500).meta({ description: 'Recorded in the audit log.' });
 
-const overlapError = `must be a whole number of seconds from 0 to ${maxOverlapSeconds}`;
-export const overlapField = wholeNumber(0, maxOverlapSeconds, overlapError).default(defaultOverlapSeconds);
+const overlapError = `must be a whole number of seconds from 0 to ${maxSecretOverlapSeconds}`;
+export const overlapField = wholeNumberField(0, maxSecretOverlapSeconds, overlapError).default(defaultSecretOverlapSeconds);
 
 /** A schema with a name in the documentation, or null. `nullable` would make each use of the name nullable, or lose the null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {

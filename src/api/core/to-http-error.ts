@@ -1,4 +1,4 @@
-import { diskProblemOf } from '../../platform/process/disk.ts';
+import { diskProblemOfCode } from '../../platform/process/disk.ts';
 import { errorCode, isSystemError } from '../../platform/errors.ts';
 import { PasswordsBusy } from '../../accounts/sign-in/passwords.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
@@ -34,13 +34,13 @@ function databaseError({ reason, cause }: DatabaseUnavailable): HttpError {
 }
 
 function isOfDisk(error: unknown): boolean {
-  return isSystemError(error) && diskProblemOf(errorCode(error)) !== undefined;
+  return isSystemError(error) && diskProblemOfCode(errorCode(error)) !== undefined;
 }
 
 const maybeOfDisk: readonly ErrorCode[] = ['database_unavailable', 'media_unavailable', 'internal'];
 
 /** Names the full disk instead of what it has broken, such as the embedded database. */
-export function becauseOfDisk(error: HttpError, diskProblem: string | undefined): HttpError {
+export function replaceByDiskFull(error: HttpError, diskProblem: string | undefined): HttpError {
   const isOurs = error.code !== 'internal' || isOfDisk(error.cause);
   if (diskProblem === undefined || !maybeOfDisk.includes(error.code) || !isOurs) return error;
   return new HttpError('disk_full', { cause: error.cause });

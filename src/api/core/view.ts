@@ -5,7 +5,7 @@ import type { DeepReadonly } from './endpoint.ts';
 type FieldsOf<View> = { readonly [Name in keyof View]: View[Name] | (null extends View[Name] ? undefined : never) };
 
 /** Returns only the fields of the schema: a row may hold more than its type declares, and nothing else may leave the service. */
-export function view<Schema extends z.ZodObject>(
+export function pickSchemaFields<Schema extends z.ZodObject>(
   schema: Schema,
   row: FieldsOf<DeepReadonly<z.output<Schema>>>,
 ): DeepReadonly<z.output<Schema>> {

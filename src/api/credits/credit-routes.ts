@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { bookCreditsAs, type Booking, readBooks, type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
+import { bookCreditsAs, type Booking, readBalanceAndEntries, type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { Call, WithDb } from '../core/endpoint.ts';
-import { existing, HttpError } from '../core/http-error.ts';
+import type { EndpointCall, WithDb } from '../core/endpoint.ts';
+import { requireExisting, HttpError } from '../core/http-error.ts';
 import { requireDayRange, maxReportDays } from './usage-report-routes.ts';
-import { idField, maxCredits, reasonField, wholeNumber, maxUnixMs, oneOf } from '../core/request-fields.ts';
+import { idField, maxCredits, reasonField, wholeNumberField, maxUnixMs, oneOf } from '../core/request-fields.ts';
 import {
   cutPage,
   dayParameter,
   idParameter,
   nextCursorSchema,
-  numberedPage,
+  numberedPageParameters,
   strictQuery,
   wholeParameter,
 } from '../core/query-parameters.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
-import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
+import { creditBalanceSchema, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import { listUsageDays, type UsageDay } from '../../credits/reports/account-sums.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
 
 const booksFilter = {
@@ -45,7 +45,7 @@ const exportCredits = defineEndpoint({
   handler: ({ caller: { accountId }, query, ctx }, { db }) => {
     const { from: fromMs, to: toMs, kind, taskId } = query;
     const filter = { accountId, kind, taskId, fromMs, toMs, limit: pageSize };
-    const read = async (last?: LedgerEntry) => (await readBooks(db, { ...filter, before: last?.entryId })).entries;
+    const read = async (last?: LedgerEntry) => (await readBalanceAndEntries(db, { ...filter, before: last?.entryId })).entries;
     return answerCsv(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
   },
 });
@@ -76,22 +76,22 @@ export const usageDaySchema = z
   .meta({ id: 'UsageDay' });
 
 export function presentUsageDay(day: UsageDay) {
-  return view(usageDaySchema, day);
+  return pickSchemaFields(usageDaySchema, day);
 }
 
 const booksFields = {
-  balance: creditBalance,
+  balance: creditBalanceSchema,
   entries: z.array(ledgerEntrySchema),
   nextCursor: nextCursorSchema,
 };
 
-const booksPage = { ...booksFilter, ...numberedPage };
+const booksPage = { ...booksFilter, ...numberedPageParameters };
 const booksQuery = strictQuery(booksPage);
 
 async function presentBooks({ db }: WithDb, accountId: string, query: z.output<typeof booksQuery>) {
   const { cursor: before, limit, from: fromMs, to: toMs, kind, taskId } = query;
   const filter = { accountId, kind, taskId, fromMs, toMs, before, limit: limit + 1 };
-  const { balance, entries } = await readBooks(db, filter);
+  const { balance, entries } = await readBalanceAndEntries(db, filter);
   const { page, nextCursor } = cutPage(entries, limit, ({ entryId }) => String(entryId));
   return { balance, entries: page.map(presentLedgerEntry), nextCursor };
 }
@@ -135,7 +135,7 @@ const adminShow = defineEndpoint({
   data: z.strictObject({ accountId: z.string(), ...booksFields }),
   failures: ['account_not_found'],
   handler: async ({ query }, deps) => {
-    const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
+    const { accountId } = requireExisting(await findAccount(deps.db, query.accountId), 'account_not_found');
     return { accountId, ...(await presentBooks(deps, accountId, query)) };
   },
 });
@@ -157,7 +157,7 @@ const grant = defineEndpoint({
     'reason to the account. For a closed account, use an adjustment.',
   body: z.strictObject({
     accountId: idField('an account'),
-    credits: wholeNumber(1, maxCredits),
+    credits: wholeNumberField(1, maxCredits),
     reason: reasonField,
   }),
   ...bookingSpec,
@@ -180,7 +180,7 @@ const adjust = defineEndpoint({
     'The ledger shows the reason to the account.',
   body: z.strictObject({
     accountId: idField('an account'),
-    amount: wholeNumber(-maxCredits, maxCredits, amountError).refine((amount) => amount !== 0),
+    amount: wholeNumberField(-maxCredits, maxCredits, amountError).refine((amount) => amount !== 0),
     reason: reasonField,
   }),
   ...bookingSpec,
@@ -188,7 +188,7 @@ const adjust = defineEndpoint({
 });
 
 async function bookCredits(
-  { actor, ctx }: Pick<Call<'operator', undefined, undefined>, 'actor' | 'ctx'>,
+  { actor, ctx }: Pick<EndpointCall<'operator', undefined, undefined>, 'actor' | 'ctx'>,
   { db }: WithDb,
   booking: Omit<Booking, 'idempotencyKey'>,
 ) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { StatementSum } from '../../credits/reports/account-statement.ts';
 import type { MarginRow } from '../../credits/reports/margin.ts';
-import { isRevenue } from '../../credits/reports/statement-sections.ts';
+import { isRevenueSection } from '../../credits/reports/statement-sections.ts';
 
 export const marginSchema = z
   .strictObject({
@@ -52,5 +52,5 @@ export const paidMoneySchema = z
   .meta({ id: 'PaidMoney' });
 
 export function presentBookedCredits(booked: StatementSum, { creditValue }: Pick<Catalogue, 'creditValue'>) {
-  return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue: isRevenue(booked.section) };
+  return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue: isRevenueSection(booked.section) };
 }

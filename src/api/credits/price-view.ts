@@ -4,10 +4,10 @@ import { priceConditions } from '../../catalogue/prices/prices-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Model } from '../../catalogue/models/model.ts';
 import type { PriceRow } from '../../catalogue/prices/price-conditions.ts';
-import { priceStates, type SetPrice } from '../../credits/prices/prices.ts';
+import { priceStates, type OperatorPrice } from '../../credits/prices/prices.ts';
 import { readPrices } from '../../credits/prices/price-lists.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const credits = z.int().nonnegative();
 
@@ -31,8 +31,8 @@ export const setPriceSchema = z
   })
   .meta({ id: 'SetPrice' });
 
-export function presentSetPrice(price: SetPrice) {
-  return view(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
+export function presentSetPrice(price: OperatorPrice) {
+  return pickSchemaFields(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
 }
 
 const modelPriceSchema = z
@@ -48,7 +48,7 @@ const modelPriceSchema = z
   })
   .meta({ id: 'ModelPrice' });
 
-export const pricedModel = {
+export const pricedModelFields = {
   model: z.string(),
   title: z.string(),
   prices: z.array(modelPriceSchema).meta({
@@ -65,7 +65,7 @@ export type PriceDeps = WithCatalogue & { readonly db: Database };
 export type SoldDeps = PriceDeps & { readonly isSold: (model: string) => boolean };
 
 /** Without an account, the list prices. */
-export async function presentPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
+export async function readModelPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
   const priced = await readPresented(db, accountId, [...catalogue().models.values()]);
   return priced.map(({ model: { model, title }, prices }) => ({ model, title, prices }));
 }

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import {
   futureError,
   idField,
   maxCredits,
   maxUnixMs,
-  plainText,
+  plainTextField,
   reasonField,
   unixMs,
-  wholeNumber,
+  wholeNumberField,
 } from '../core/request-fields.ts';
 import { limitCodeAttempts, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   type CodeBatch,
@@ -32,7 +32,7 @@ const redeem = defineEndpoint({
   description:
     'Grants the credits of a code to the account, once. Repeating the request returns the same entry. Unknown, used, expired and withdrawn ' +
     'codes get the same error, and the number of failed attempts is limited.',
-  body: z.strictObject({ code: plainText(64) }),
+  body: z.strictObject({ code: plainTextField(64) }),
   data: z.strictObject({
     entry: ledgerEntrySchema,
     isRepeat: z.boolean().meta({ description: 'The account redeemed the code before, so nothing was added now.' }),
@@ -67,9 +67,9 @@ const batchSchema = z
   })
   .meta({ id: 'CodeBatch' });
 
-export function presentBatch(batch: CodeBatch) {
+export function presentCodeBatch(batch: CodeBatch) {
   const { createdAt: createTime, expiresAt: expireTime, withdrawnAt: withdrawTime } = batch;
-  return view(batchSchema, { ...batch, createTime, expireTime, withdrawTime });
+  return pickSchemaFields(batchSchema, { ...batch, createTime, expireTime, withdrawTime });
 }
 
 const create = defineEndpoint({
@@ -79,9 +79,9 @@ const create = defineEndpoint({
   summary: 'Create redemption codes',
   description: 'Creates a batch of codes, each of which grants credits once, and returns them once.',
   body: z.strictObject({
-    name: plainText(100).meta({ description: 'Shown in the ledger of accounts that redeem one.' }),
-    credits: wholeNumber(1, maxCredits),
-    codes: wholeNumber(1, maxCodesOfBatch),
+    name: plainTextField(100).meta({ description: 'Shown in the ledger of accounts that redeem one.' }),
+    credits: wholeNumberField(1, maxCredits),
+    codes: wholeNumberField(1, maxCodesOfBatch),
     expireTime: z.int({ error: futureError }).max(maxUnixMs, { error: futureError }).nullish(),
   }),
   data: z.strictObject({ batchId: z.string(), codes: z.array(z.string()).max(maxCodesOfBatch) }),
@@ -102,7 +102,7 @@ const list = defineEndpoint({
   summary: 'List batches of redemption codes',
   description: `Lists the newest ${maxListed} batches.`,
   data: z.strictObject({ batches: z.array(batchSchema).max(maxListed) }),
-  handler: async (_call, { db }) => ({ batches: (await listCodeBatches(db, maxListed)).map(presentBatch) }),
+  handler: async (_call, { db }) => ({ batches: (await listCodeBatches(db, maxListed)).map(presentCodeBatch) }),
 });
 
 const withdraw = defineEndpoint({
@@ -114,8 +114,8 @@ const withdraw = defineEndpoint({
   data: batchSchema,
   failures: ['code_batch_not_found'],
   handler: async ({ actor, input }, { db }) =>
-    presentBatch(existing(await withdrawCodesAs(db, actor, input), 'code_batch_not_found')),
+    presentCodeBatch(requireExisting(await withdrawCodesAs(db, actor, input), 'code_batch_not_found')),
 });
 
 export const redemptionEndpoints = [redeem];
-export const operatorCodeEndpoints = [create, list, withdraw];
+export const operatorRedemptionEndpoints = [create, list, withdraw];

@@ -2,8 +2,8 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxCredits, opaqueId, unixMs, wholeNumber } from '../core/request-fields.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
+import { idField, maxCredits, opaqueIdField, unixMs, wholeNumberField } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import {
   type CapSubject,
@@ -29,18 +29,18 @@ const capSchema = z
 
 const listed = z.strictObject({ caps: z.array(capSchema) });
 
-export function presentCap({ credits: cap, resetsAt, ...rest }: SpendCap) {
+export function presentSpendCap({ credits: cap, resetsAt, ...rest }: SpendCap) {
   return { ...rest, cap, resetTime: resetsAt ?? null };
 }
 
-const presentCaps = (caps: readonly SpendCap[]) => ({ caps: caps.map(presentCap) });
+const presentCaps = (caps: readonly SpendCap[]) => ({ caps: caps.map(presentSpendCap) });
 
-const cap = wholeNumber(0, maxCredits, `must be null or a whole number from 0 to ${maxCredits}`).nullish();
+const cap = wholeNumberField(0, maxCredits, `must be null or a whole number from 0 to ${maxCredits}`).nullish();
 
 /** Caps by period in a request. Null removes a cap. */
-export const capFields = { day: cap, month: cap, total: cap };
+export const spendCapFields = { day: cap, month: cap, total: cap };
 
-const subjectFields = { keyId: opaqueId.nullish(), userId: opaqueId.nullish() };
+const subjectFields = { keyId: opaqueIdField.nullish(), userId: opaqueIdField.nullish() };
 
 const list = defineEndpoint({
   operationId: 'listSpendCaps',
@@ -62,7 +62,7 @@ const set = defineEndpoint({
     'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
     'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it. ' +
     'A key without caps can change every cap. A key that has caps can only lower caps, and can neither raise nor remove any.',
-  body: z.strictObject({ ...subjectFields, ...capFields }),
+  body: z.strictObject({ ...subjectFields, ...spendCapFields }),
   data: listed,
   failures: ['cap_subject_not_found', 'account_closed'],
   handler: async ({ caller: { by, accountId }, input: { keyId, userId, ...change } }, { db }) => {
@@ -95,7 +95,7 @@ const adminList = defineEndpoint({
   data: listed,
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
-    existing(await findAccount(db, accountId), 'account_not_found');
+    requireExisting(await findAccount(db, accountId), 'account_not_found');
     return presentCaps(await listSpendCaps(db, accountId));
   },
 });
@@ -105,11 +105,11 @@ const adminSet = defineEndpoint({
   route: 'POST /api/admin/v1/caps',
   summary: 'Set spend caps of an account',
   description: 'Like `setSpendCaps`, for any account that is open.',
-  body: z.strictObject({ accountId: idField('an account'), ...subjectFields, ...capFields }),
+  body: z.strictObject({ accountId: idField('an account'), ...subjectFields, ...spendCapFields }),
   data: listed,
   failures: ['account_not_found', 'cap_subject_not_found', 'account_closed'],
   handler: async ({ actor, input: { accountId, keyId, userId, ...change } }, { db }) => {
-    existing(await findAccount(db, accountId), 'account_not_found');
+    requireExisting(await findAccount(db, accountId), 'account_not_found');
     const isSet = await setSpendCapsAs(db, actor, accountId, subjectOf(accountId, { keyId, userId }), change);
     if (!isSet) throw new HttpError('cap_subject_not_found');
     return presentCaps(await listSpendCaps(db, accountId));

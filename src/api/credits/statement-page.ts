@@ -1,6 +1,6 @@
 import type { Brand } from '../../platform/brand/brand.ts';
 import { consoleHeaders, scriptlessPolicy } from '../console/console-headers.ts';
-import { html, trusted } from '../docs/html.ts';
+import { html, trustedHtml } from '../docs/html.ts';
 import { sectionTitle } from '../../credits/reports/section-titles.ts';
 import { type AccountStatement, type StatementLine, sumSections } from '../../credits/reports/account-statement.ts';
 
@@ -33,7 +33,7 @@ h2 { break-after: avoid; }
  * Plain text instead of an `html` template, because a formatter would change
  * the text whose hash the policy contains.
  */
-const styleElement = trusted(`<style>${style}</style>`);
+const styleElement = trustedHtml(`<style>${style}</style>`);
 
 /** The policy of the console's pages, without scripts, requests and forms. */
 export const statementHeaders = {

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
 import { requireOwnAccount } from '../core/authentication.ts';
-import { type Context, answerText, type AppRouter } from '../core/context.ts';
+import { type Context, answerStream, type AppRouter } from '../core/context.ts';
 import { csvAnswer } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing, invalidRequest } from '../core/http-error.ts';
+import { requireExisting, invalidRequest } from '../core/http-error.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { idParameter, strictQuery, textParameter } from '../core/query-parameters.ts';
@@ -19,7 +19,7 @@ import {
 import { statementCsv } from '../../credits/reports/statement-csv.ts';
 import { statementHeaders, statementHtml } from './statement-page.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { validate as isUuid } from 'uuid';
 import { consoleHeaders } from '../console/console-headers.ts';
 import { limitReads, type RateLimiter } from '../core/limits/rate-limits.ts';
@@ -63,7 +63,7 @@ export function presentStatement(
   { accountCreatedAt }: { readonly accountCreatedAt: number },
 ) {
   const { month, fromMs: fromTime, toMs: toTime, createdAt: createTime, isFinal, opening, closing } = statement;
-  const lines = statement.lines.map(({ bookedAt: bookTime, ...line }) => view(lineSchema, { ...line, bookTime }));
+  const lines = statement.lines.map(({ bookedAt: bookTime, ...line }) => pickSchemaFields(lineSchema, { ...line, bookTime }));
   const firstMonth = new Date(accountCreatedAt).toISOString().slice(0, 7);
   const sections = [...sumSections(statement)];
   return { month, fromTime, toTime, createTime, isFinal, firstMonth, opening, closing, sections, lines };
@@ -163,7 +163,7 @@ function adminFile(format: StatementFormat, operationId: string, summary: string
     ...statementFormats[format].spec,
     failures: ['account_not_found'],
     handler: async ({ ctx, query }, deps: StatementDeps) => {
-      const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
+      const { accountId } = requireExisting(await findAccount(deps.db, query.accountId), 'account_not_found');
       return statementFile({ ctx, accountId, query }, deps, format);
     },
   });
@@ -187,7 +187,7 @@ type LinkDeps = SessionDeps & StatementDeps & { readonly reads: RateLimiter | un
  * Statements at addresses below the account's pages, so that a browser opens them in a tab, prints and saves them. A visitor without
  * access gets the page of the console, which offers to sign in or explains what is missing.
  */
-export function statementLinks(router: AppRouter, deps: LinkDeps): void {
+export function addStatementLinkRoute(router: AppRouter, deps: LinkDeps): void {
   router.get(address, async (ctx) => {
     const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
     const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;
@@ -196,6 +196,6 @@ export function statementLinks(router: AppRouter, deps: LinkDeps): void {
     ctx.set(consoleHeaders([]));
     const format = extension === 'csv' ? 'csv' : 'html';
     const file = await statementFile({ ctx, accountId, query: { month } }, deps, format);
-    answerText(ctx, file, statementFormats[format].spec.contentType);
+    answerStream(ctx, file, statementFormats[format].spec.contentType);
   });
 }

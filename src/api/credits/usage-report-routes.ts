@@ -6,14 +6,14 @@ import { dayParameter, strictQuery } from '../core/query-parameters.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { answerCsv, csvAnswer, type CsvColumn } from '../core/csv-answer.ts';
 import {
-  type GroupDay,
-  listGroupDays,
+  type GroupUsageDay,
+  listUsageByGroupAndDay,
   listLatencies,
   usageGroups,
   type LatencyBucket,
-  bucketMiddleMs,
+  latencyBucketMiddleMs,
 } from '../../credits/reports/daily-task-costs.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const count = z.int().nonnegative();
 
@@ -47,17 +47,17 @@ const modelUsageSchema = z
   })
   .meta({ id: 'ModelUsage' });
 
-function presentGroupDay(day: GroupDay) {
-  return view(groupDaySchema, day);
+function presentGroupDay(day: GroupUsageDay) {
+  return pickSchemaFields(groupDaySchema, day);
 }
 
 /** Adds up the days of each model, the one with most credits first. */
-function presentModelUsage(days: readonly GroupDay[], latencies: readonly LatencyBucket[]) {
+function presentModelUsage(days: readonly GroupUsageDay[], latencies: readonly LatencyBucket[]) {
   const models = [...new Set(days.flatMap(({ id }) => id ?? []))].map((model) => {
     const own = days.filter(({ id }) => id === model);
     const sum = (of: keyof typeof counts) => own.reduce((total, day) => total + day[of], 0);
     const buckets = latencies.filter((one) => one.model === model);
-    return view(modelUsageSchema, {
+    return pickSchemaFields(modelUsageSchema, {
       model,
       tasks: sum('tasks'),
       succeeded: sum('succeeded'),
@@ -75,7 +75,7 @@ function percentile(buckets: readonly LatencyBucket[], share: number): number | 
   const rank = share * buckets.reduce((total, { tasks }) => total + tasks, 0);
   let seen = 0;
   const found = buckets.find(({ tasks }) => (seen += tasks) >= rank);
-  return found && bucketMiddleMs(found.bucket);
+  return found && latencyBucketMiddleMs(found.bucket);
 }
 
 export const maxReportDays = 92;
@@ -109,7 +109,7 @@ const report = defineEndpoint({
   data: z.strictObject({ days: z.array(groupDaySchema), models: z.array(modelUsageSchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { by, ...days } = requireDayRange(query);
-    const read = (group: typeof by, most: number) => listGroupDays[group](db, { accountId, ...days, maxGroups: most });
+    const read = (group: typeof by, most: number) => listUsageByGroupAndDay[group](db, { accountId, ...days, maxGroups: most });
     const [groupDays, modelDays, latencies] = await Promise.all([
       read(by, maxGroups),
       read('model', maxModels),
@@ -129,13 +129,13 @@ const exportUsage = defineEndpoint({
   ...csvAnswer,
   handler: async ({ caller: { accountId }, query, ctx }, { db }) => {
     const { by, ...days } = requireDayRange(query);
-    const rows = await listGroupDays[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
+    const rows = await listUsageByGroupAndDay[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
     return answerCsv(ctx, 'usage.csv', columns, [rows]);
   },
 });
 
 const columns = (['day', 'id', 'name', 'tasks', 'succeeded', 'failed', 'credits'] as const).map(
-  (name): CsvColumn<GroupDay> => [name, (day) => day[name]],
+  (name): CsvColumn<GroupUsageDay> => [name, (day) => day[name]],
 );
 
 /** Both days are included. */

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { Call, WithClock, WithDb } from '../core/endpoint.ts';
+import type { EndpointCall, WithClock, WithDb } from '../core/endpoint.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
-import { storeInlineMedia, type InlineDeps } from './inline-media.ts';
+import { storeInlineMedia, type InlineMediaDeps } from './inline-media.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../core/idempotency-key.ts';
 import { setUnusedHeader, unusedFieldsHeaderDoc } from './unused-fields.ts';
 import type { CreatedTask } from '../../tasks/accept/order-task.ts';
 import { createFailures, takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
 import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';
-import { presentTask, type RecordDeps } from '../tasks/task-view.ts';
+import { presentTask, type TaskRecordDeps } from '../tasks/task-view.ts';
 import { inputFieldNames } from '../../catalogue/input/task-input.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
@@ -43,7 +43,7 @@ const frameWords: Readonly<Record<string, string>> = {
 };
 const defaultFrameList = 'frame_images';
 
-type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
+type CreateCall = Pick<EndpointCall<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
 
 /** `replayed`: an earlier attempt at the same create started the task, and this one charges nothing. */
 export type CreatedVideo = { readonly record: TaskRecord; readonly replayed: { readonly replayed?: true } };
@@ -64,8 +64,8 @@ export const createVideoSpec = {
   failures: createFailures,
 } as const;
 
-type ReadDeps = WithDb & WithClock & RecordDeps;
-export type CreateVideoDeps = ReadDeps & TakeOrderDeps & InlineDeps;
+type ReadDeps = WithDb & WithClock & TaskRecordDeps;
+export type CreateVideoDeps = ReadDeps & TakeOrderDeps & InlineMediaDeps;
 
 /** Accepts the task of another API's request, with the rules and the price of `createTask`. Model names may be aliases. */
 export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given: CreateVideo): Promise<CreatedVideo> {

@@ -54,6 +54,6 @@ const kie: DialectAdapter = {
 
 const adapters: Readonly<Record<Dialect, DialectAdapter>> = { native, kie };
 
-export function adapterOf(dialect: Dialect): DialectAdapter {
+export function dialectAdapter(dialect: Dialect): DialectAdapter {
   return adapters[dialect];
 }

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../core/http-error.ts';
-import { formatOf } from '../../media/references/file-format.ts';
+import { formatOfBytes } from '../../media/references/file-format.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
 import { maxUploads, uploadUrl } from '../../media/references/upload-rules.ts';
 import { inputLimits } from '../../catalogue/input/input-bounds.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 
-export type InlineDeps = { readonly storeUpload: StoreUpload; readonly publicUrl: string };
+export type InlineMediaDeps = { readonly storeUpload: StoreUpload; readonly publicUrl: string };
 type Media = Readonly<Record<string, unknown>>;
 
 const notMedia = 'must be an http or https URL, or a data URL in base64';
@@ -16,7 +16,7 @@ const notMedia = 'must be an http or https URL, or a data URL in base64';
  * Any other value is returned unchanged, for the parser to accept or to refuse. `pathOf`: the client's name for a field, for errors.
  */
 export async function storeInlineMedia(
-  deps: InlineDeps,
+  deps: InlineMediaDeps,
   accountId: string,
   { input, pathOf }: { readonly input: Media; readonly pathOf: (field: string) => string },
 ): Promise<Media> {
@@ -42,7 +42,7 @@ export async function storeInlineMedia(
  * matches its idempotency key.
  */
 export async function storeInlineFile(
-  deps: InlineDeps,
+  deps: InlineMediaDeps,
   accountId: string,
   { path, value, notFile = notMedia }: { readonly path: string; readonly value: unknown; readonly notFile?: string },
 ): Promise<unknown> {
@@ -83,7 +83,7 @@ const minBase64 = 100;
 function bareBase64(value: string): string | undefined {
   const start = value.slice(0, minBase64).trim();
   if (value.length < minBase64 || !/^[A-Za-z0-9+/_\s-]+$/.test(start)) return undefined;
-  const kind = formatOf(Buffer.from(start, 'base64'))?.kind;
+  const kind = formatOfBytes(Buffer.from(start, 'base64'))?.kind;
   return kind === undefined || kind === 'other' ? undefined : value;
 }
 

@@ -15,7 +15,7 @@ export type GivenField = {
 /** The fields of ours that lists of frames and references fill. */
 export type ListedMedia = (typeof frameFields)[keyof typeof frameFields] | (typeof referenceFields)[MediaType];
 
-export type ReadFields = { readonly fields: readonly GivenField[]; readonly errors: readonly FieldError[] };
+export type FieldsWithErrors = { readonly fields: readonly GivenField[]; readonly errors: readonly FieldError[] };
 
 const referenceFields = { image_url: 'imageUrls', video_url: 'videoUrls', audio_url: 'audioUrls' } as const;
 type MediaType = keyof typeof referenceFields;
@@ -46,7 +46,7 @@ export function readReference(value: unknown, type?: string): Found | undefined 
 }
 
 /** One image without a `frame_type` is the first frame, or the one that is not named; several need one each. */
-export function readFrames(theirs: string, value: unknown): ReadFields {
+export function readFrames(theirs: string, value: unknown): FieldsWithErrors {
   const frames = listOf(value);
   const named = frames.map((frame) => (isObject(frame) ? frame['frame_type'] : undefined));
   const isOnly = named.filter((type) => type === undefined || type === null).length === 1;
@@ -69,7 +69,7 @@ export function readFrames(theirs: string, value: unknown): ReadFields {
 }
 
 /** An item without a type is an image. */
-export function readReferences(theirs: string, value: unknown): ReadFields {
+export function readReferences(theirs: string, value: unknown): FieldsWithErrors {
   const errors: FieldError[] = [];
   const found = listOf(value).flatMap((item, index) => {
     const path = `${theirs}[${index}]`;
@@ -104,7 +104,7 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /** The client's paths of our fields, for errors. */
-export function pathsOf(fields: readonly GivenField[]): Readonly<Record<string, string>> {
+export function clientPathsOf(fields: readonly GivenField[]): Readonly<Record<string, string>> {
   const paths = fields.flatMap(({ ours, theirs, items = [] }) => {
     const field = ours === 'callBackUrl' ? ours : `input.${ours}`;
     return [[field, theirs] as const, ...items.map((path, index) => [`${field}[${index}]`, path] as const)];

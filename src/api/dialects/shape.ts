@@ -1,11 +1,11 @@
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
-import type { Shape } from '../core/endpoint.ts';
+import type { ErrorShape } from '../core/endpoint.ts';
 import type { SignedCallback } from '../../tasks/callbacks/callback-format-type.ts';
 
 /** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
-export type IngressShape<Deps = never> = Shape & {
+export type ApiShape<Deps = never> = ErrorShape & {
   /** Introduces its section in the reference. */
   readonly description: string;
   /** Its base URL is this path of the service. */

@@ -1,22 +1,22 @@
-import type { Shape } from '../core/endpoint.ts';
-import { meantShape } from './wrong-base-url.ts';
-import { ark } from './ark/ark-routes.ts';
+import type { ErrorShape } from '../core/endpoint.ts';
+import { findMeantShape } from './wrong-base-url.ts';
+import { arkShape } from './ark/ark-routes.ts';
 import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
-import { adapterOf } from './dialect.ts';
-import { openAI } from './openai/openai-routes.ts';
-import { openRouter } from './openrouter/openrouter-routes.ts';
-import type { IngressShape } from './shape.ts';
+import { dialectAdapter } from './dialect.ts';
+import { openAIShape } from './openai/openai-routes.ts';
+import { openRouterShape } from './openrouter/openrouter-routes.ts';
+import type { ApiShape } from './shape.ts';
 
 /** In the order of the reference. An API is added here and in its folder. */
-export const shapes = [openAI, openRouter, ark] satisfies readonly IngressShape[];
+export const shapes = [openAIShape, openRouterShape, arkShape] satisfies readonly ApiShape[];
 
 /** The API whose errors a path gets, also one that was reached with a wrong base URL; undefined for our own. */
-export function shapeOfPath(path: string): Shape | undefined {
-  return meantApi(path, '')?.shape ?? shapes.find(({ paths }) => paths.test(path));
+export function shapeOfPath(path: string): ErrorShape | undefined {
+  return findMeantApi(path, '')?.shape ?? shapes.find(({ paths }) => paths.test(path));
 }
 
-export function meantApi(path: string, publicUrl: string) {
-  return meantShape(path, shapes, publicUrl);
+export function findMeantApi(path: string, publicUrl: string) {
+  return findMeantShape(path, shapes, publicUrl);
 }
 
 export function isNotOffered(method: string, path: string): boolean {
@@ -30,5 +30,5 @@ export function callbackFormatOf(dialect: string): CallbackFormat {
     const { callbackBody, callbackHeaders = () => ({}) } = shape;
     return { callbackBody, callbackHeaders };
   }
-  return adapterOf(dialect === 'kie' ? 'kie' : 'native');
+  return dialectAdapter(dialect === 'kie' ? 'kie' : 'native');
 }

@@ -1,19 +1,19 @@
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Context } from '../core/context.ts';
 import { requireOwnTask } from '../core/authentication.ts';
-import { existing, HttpError } from '../core/http-error.ts';
+import { requireExisting, HttpError } from '../core/http-error.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import { mediaDeleted, type MediaDeps, sendMedia } from '../media/send-media.ts';
-import { type CancelDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
-import { type DeleteDeps, deleteEndedTask } from '../../tasks/end/delete-task.ts';
+import { mediaDeletedError, type SendMediaDeps, sendMedia } from '../media/send-media.ts';
+import { type CancelTaskDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
+import { type DeleteTaskDeps, deleteContentOfEndedTask } from '../../tasks/end/delete-task.ts';
 import { requireEnded } from '../tasks/delete-task-routes.ts';
-import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
-import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 
-export type ReadTaskDeps = WithDb & { readonly seenTasks: SeenTasks };
+export type ReadTaskDeps = WithDb & { readonly seenTasks: SeenTaskRecorder };
 
-export async function readTaskAsSeen(
+export async function readTaskAndMarkSeen(
   { db, seenTasks }: ReadTaskDeps,
   caller: Caller,
   id: string | undefined,
@@ -24,13 +24,13 @@ export async function readTaskAsSeen(
 }
 
 /** Reads a task of the caller. One whose content was deleted is not found, as in other APIs. */
-export async function readStoredTask(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
-  const task = await readTaskAsSeen(deps, caller, id);
+export async function readTaskWithContent(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
+  const task = await readTaskAndMarkSeen(deps, caller, id);
   if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
   return task;
 }
 
-export const contentFile = {
+export const contentEndpointFields = {
   sendsFile: ['video/mp4', 'image/jpeg'],
   description:
     'Sends the file, or the part that `Range` names. A service whose operator has set `CONTENT_REDIRECT` redirects to a signed link instead, ' +
@@ -47,7 +47,7 @@ export const contentFailures = [
   'range_not_satisfiable',
 ] as const;
 
-export type ContentDeps = MediaDeps & {
+export type ContentDeps = SendMediaDeps & {
   readonly resultStore: Pick<ResultStore, 'attachment' | 'link'>;
   /** Content endpoints redirect to signed links instead of sending the bytes. */
   readonly redirectsContent: boolean;
@@ -55,19 +55,19 @@ export type ContentDeps = MediaDeps & {
 
 /** Sends the video of a task that has ended, or its poster. */
 export async function sendContent(ctx: Context, deps: ContentDeps, task: Task, file: 'videoKey' | 'posterKey') {
-  if (!isFinal(task.state)) throw new HttpError('task_not_finished', { msg: 'the video is not completed yet' });
+  if (!isFinalState(task.state)) throw new HttpError('task_not_finished', { msg: 'the video is not completed yet' });
   if (task.failure !== undefined) {
     const { failCode, failMsg } = task.failure;
     throw new HttpError('task_failed', { msg: `the video failed, so it has no content: ${failMsg} (${failCode})` });
   }
-  const key = existing(task.result, 'media_missing')[file];
-  if (task.mediaDeletedAt !== undefined) throw mediaDeleted(task, deps.retentionMs);
+  const key = requireExisting(task.result, 'media_missing')[file];
+  if (task.mediaDeletedAt !== undefined) throw mediaDeletedError(task, deps.retentionMs);
   if (deps.redirectsContent) {
     ctx.status = 302;
     ctx.set('Location', deps.resultStore.link(key));
     return;
   }
-  const link = existing(deps.resultStore.attachment(key), 'media_missing');
+  const link = requireExisting(deps.resultStore.attachment(key), 'media_missing');
   // With `If-Range` the part depends on a tag, which a bucket does not compare; the whole file is always right.
   const range = ctx.get('If-Range') === '' ? ctx.get('Range') || undefined : undefined;
   await sendMedia(ctx, deps, { link, seconds: 0, passing: { range } });
@@ -76,7 +76,7 @@ export async function sendContent(ctx: Context, deps: ContentDeps, task: Task, f
 /** A deletion that is repeated within this time is a retry, as a repeated create is (create-attempts.ts). */
 const repeatMs = 60_000;
 
-export type RemoveDeps = CancelDeps & DeleteDeps & WithClock;
+export type RemoveDeps = CancelTaskDeps & DeleteTaskDeps & WithClock;
 
 /**
  * Cancels an unfinished task with a refund; the endpoint has checked the scope `tasks:write`. Deletes the content of any other task, which
@@ -87,7 +87,7 @@ export async function cancelOrDeleteVideo(deps: RemoveDeps, caller: Caller, id: 
   if (failure?.failCode === 'cancelled' && deps.now() - completedAt < repeatMs) return taskId;
   const mayDelete = caller.scopes.includes('content:delete');
   // A cancelled task has nothing but its prompt, so a repeated request needs no further scope.
-  if (!isFinal(state) || !mayDelete) {
+  if (!isFinalState(state) || !mayDelete) {
     const { cancelled } = await cancelTaskFor(deps, taskId);
     if (cancelled) return taskId;
   }
@@ -95,6 +95,6 @@ export async function cancelOrDeleteVideo(deps: RemoveDeps, caller: Caller, id: 
     const msg = 'the API key lacks the scope content:delete, which is required to delete a video that has ended';
     throw new HttpError('scope_missing', { msg });
   }
-  requireEnded(await deleteEndedTask(deps, await requireOwnTask(deps.db, taskId, caller.accountId)));
+  requireEnded(await deleteContentOfEndedTask(deps, await requireOwnTask(deps.db, taskId, caller.accountId)));
   return taskId;
 }

@@ -8,14 +8,14 @@ import { type GivenField, readReference } from './media-reference.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Leaves out fields that are ignored or have no value. Forms send an empty text for those. */
-export function givenOf(input: Fields, ignored: readonly string[]): Fields {
+export function withoutEmptyFields(input: Fields, ignored: readonly string[]): Fields {
   const isGiven = ([name, value]: readonly [string, unknown]) =>
     value !== null && (value !== '' || name === 'prompt') && !ignored.includes(name);
   return Object.fromEntries(Object.entries(input).filter(isGiven));
 }
 
 /** Two spellings of one field are refused, because only one of them could be followed. */
-export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[] {
+export function spellingConflicts(fields: readonly GivenField[]): readonly FieldError[] {
   const given = new Map<string, string>();
   return fields.flatMap(({ ours, theirs }) => {
     const first = given.get(ours);
@@ -31,27 +31,27 @@ export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[
  * Returns the values by our names. Numbers and booleans that a form has as text
  * are converted.
  */
-export function valuesOf(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
+export function valuesByOurNames(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
   return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field, input)]));
 }
 
 function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefined): unknown {
-  if (!mediaFields.some(({ name }) => name === ours)) return scalarOf(ours, value, input);
+  if (!mediaFields.some(({ name }) => name === ours)) return convertScalars(ours, value, input);
   const addresses = [value].flat().map((item) => addressIn(item, theirs));
   return ours.endsWith('Urls') || addresses.length > 1 ? addresses : addresses[0];
 }
 
 /** Converts the numbers and booleans among our fields that are sent as text. */
-export function scalarOf(name: string, value: unknown, input: ModelInput | undefined): unknown {
-  if (isScalar(name)) return fromText(value);
+export function convertScalars(name: string, value: unknown, input: ModelInput | undefined): unknown {
+  if (isScalar(name)) return scalarFromText(value);
   if (name !== 'options' || !isObject(value)) return value;
   const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';
   const options = Object.entries(value);
-  return Object.fromEntries(options.map(([option, one]) => [option, isText(option) ? one : fromText(one)]));
+  return Object.fromEntries(options.map(([option, one]) => [option, isText(option) ? one : scalarFromText(one)]));
 }
 
 /** The number or boolean that a text spells, in forms of Python also as `True`; any other value is returned unchanged. */
-export function fromText(value: unknown): unknown {
+export function scalarFromText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (/^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
   return /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
@@ -61,7 +61,7 @@ export function fromText(value: unknown): unknown {
  * The object or list that a text spells, as forms and some clients of MCP have it. Any other value is returned unchanged, and so is a text
  * that a body of a request may not have, such as one with duplicate keys.
  */
-export function fromJsonText(value: unknown): unknown {
+export function jsonFromText(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   try {
     refuseUnsafeJson(value);

@@ -1,8 +1,8 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { brandToken } from '../../platform/brand/brand.ts';
+import { asciiBrandName } from '../../platform/brand/brand.ts';
 
 /** The documents that a service under another name serves. The rest is about running the software. */
-export const documentsForCustomers: readonly string[] = ['quickstart', 'api', 'clients', 'mcp', 'dialect-kie'].map(
+export const whiteLabelDocuments: readonly string[] = ['quickstart', 'api', 'clients', 'mcp', 'dialect-kie'].map(
   (name) => `docs/${name}.md`,
 );
 
@@ -23,7 +23,7 @@ const marked = new Marked();
  * is not in the catalogue.
  */
 export function brandedMarkdown(markdown: string, name: string, models: readonly string[]): string {
-  const token = brandToken(name).toLowerCase();
+  const token = asciiBrandName(name).toLowerCase();
   return marked
     .lexer(markdown)
     .map(partsForCustomers)

@@ -1,7 +1,7 @@
-import type { Link, Outline } from './documents.ts';
+import type { DocsLink, PageOutline } from './documents.ts';
 import { type Html, html } from './html.ts';
 
-const groups: readonly { readonly title: string; readonly links: readonly Link[] }[] = [
+const groups: readonly { readonly title: string; readonly links: readonly DocsLink[] }[] = [
   {
     title: 'Use the API',
     links: [
@@ -30,7 +30,7 @@ const groups: readonly { readonly title: string; readonly links: readonly Link[]
 ];
 
 /** The pages with these routes, and the outline of the current one. */
-export function navigation(served: ReadonlySet<string>, current: string, outline: Outline): Html {
+export function docsNavigation(served: ReadonlySet<string>, current: string, outline: PageOutline): Html {
   const shown = groups.map(({ title, links }) => ({ title, links: links.filter(({ href }) => served.has(href)) }));
   return html`${shown.map(
     ({ title, links }) =>
@@ -42,7 +42,7 @@ export function navigation(served: ReadonlySet<string>, current: string, outline
   )}`;
 }
 
-function pageItem({ href, text }: Link, current: string, outline: Outline): Html {
+function pageItem({ href, text }: DocsLink, current: string, outline: PageOutline): Html {
   const isCurrent = href === current;
   return html`<li>
     <a href="${href}" ${isCurrent && 'aria-current=page'}>${text}</a>

@@ -6,14 +6,14 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { fillTemplate } from '../brand/brand-view.ts';
 import { isWhiteLabel } from '../../platform/brand/brand.ts';
-import type { Offer } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model.ts';
 import { consoleHeaders } from '../console/console-headers.ts';
-import { type Asset, sendAsset } from '../console/serve-console.ts';
+import { type AssetInMemory, sendAsset } from '../console/serve-console.ts';
 import type { AppRouter, Context } from '../core/context.ts';
 import { sendFile } from '../core/server/send-file.ts';
-import { documentsForClients, documentsOf, type Page, renderDocument, type Service } from './documents.ts';
+import { documentsWithServiceAddress, documentsOf, type DocsPage, renderDocument, type DocumentedService } from './documents.ts';
 import { html } from './html.ts';
-import { navigation } from './docs-navigation.ts';
+import { docsNavigation } from './docs-navigation.ts';
 import { type Audience, referencePage } from './reference-page.ts';
 import { type SearchEntry, searchEntries } from './search-index.ts';
 
@@ -28,19 +28,19 @@ const referenceRoutes: Readonly<Record<Audience, string>> = {
   operators: '/docs/reference/operators',
 };
 
-export type PageDeps = WithCatalogue & Service;
+export type DocsDeps = WithCatalogue & DocumentedService;
 
 /** Serves the API reference and the documents, without internet access. */
-export function docsRoutes(router: AppRouter, { brand, catalogue, publicUrl }: PageDeps): void {
+export function addDocsRoutes(router: AppRouter, { brand, catalogue, publicUrl }: DocsDeps): void {
   const template = readFileSync(frame, 'utf8');
   const pages = pageMakers({ publicUrl, brand });
   // Customers of a service under another name are not shown how it is run.
   const isShown = (route: string) => !isWhiteLabel(brand) || route !== referenceRoutes.operators;
   const served = new Set([...pages.keys()].filter(isShown));
-  const made = new WeakMap<Offer, Map<string, Promise<Asset>>>();
-  const serve = async (ctx: Context, route: string, make: (offer: Offer) => Promise<Asset>) => {
+  const made = new WeakMap<WithModels, Map<string, Promise<AssetInMemory>>>();
+  const serve = async (ctx: Context, route: string, make: (offer: WithModels) => Promise<AssetInMemory>) => {
     const offer = catalogue();
-    const ofOffer = made.get(offer) ?? new Map<string, Promise<Asset>>();
+    const ofOffer = made.get(offer) ?? new Map<string, Promise<AssetInMemory>>();
     made.set(offer, ofOffer);
     const asset = ofOffer.get(route) ?? make(offer);
     ofOffer.set(route, asset);
@@ -71,19 +71,19 @@ export function docsRoutes(router: AppRouter, { brand, catalogue, publicUrl }: P
   });
 }
 
-type PageMakers = ReadonlyMap<string, (offer: Offer) => Promise<Page>>;
+type PageMakers = ReadonlyMap<string, (offer: WithModels) => Promise<DocsPage>>;
 
 /**
  * Maps routes to pages. Pages for clients come first, also among the results of
  * a search.
  */
-function pageMakers(service: Service): PageMakers {
+function pageMakers(service: DocumentedService): PageMakers {
   const documents = documentsOf(service.brand);
   const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
-    [route, (offer: Offer) => renderDocument(path, service, offer)] as const;
+    [route, (offer: WithModels) => renderDocument(path, service, offer)] as const;
   const ofReference = (audience: Audience) =>
-    [referenceRoutes[audience], (offer: Offer) => Promise.resolve(referencePage(audience, offer, service))] as const;
-  const isForClients = ([path]: readonly [path: string, route: string]) => documentsForClients.includes(path);
+    [referenceRoutes[audience], (offer: WithModels) => Promise.resolve(referencePage(audience, offer, service))] as const;
+  const isForClients = ([path]: readonly [path: string, route: string]) => documentsWithServiceAddress.includes(path);
   return new Map([
     ...[...documents].filter(isForClients).map(ofDocument),
     ofReference('clients'),
@@ -94,23 +94,23 @@ function pageMakers(service: Service): PageMakers {
 
 const htmlType = 'text/html; charset=utf-8';
 
-async function assetOf(type: string, text: string): Promise<Asset> {
+async function assetOf(type: string, text: string): Promise<AssetInMemory> {
   const plain = Buffer.from(text);
   return { type, plain, br: undefined, gzip: await promisify(gzip)(plain) };
 }
 
 /** Returns the parts of a page, by their names in the frame. */
-function partsOf(served: ReadonlySet<string>, route: string, { title, main, outline }: Page) {
+function partsOf(served: ReadonlySet<string>, route: string, { title, main, outline }: DocsPage) {
   const isReference = Object.values(referenceRoutes).includes(route);
   return {
     title: html`${title}`.html,
     kind: isReference ? 'reference' : 'document',
-    navigation: navigation(served, route, outline).html,
+    navigation: docsNavigation(served, route, outline).html,
     main: main.html,
   };
 }
 
-async function index(pages: PageMakers, offer: Offer): Promise<readonly SearchEntry[]> {
+async function index(pages: PageMakers, offer: WithModels): Promise<readonly SearchEntry[]> {
   const made = await Promise.all([...pages].map(async ([route, make]) => [route, await make(offer)] as const));
   return made.flatMap(([route, { title, main }]) => searchEntries(route, title, main.html));
 }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Brand, isWhiteLabel } from '../../platform/brand/brand.ts';
-import type { Offer } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model.ts';
 import { sections } from '../endpoints.ts';
-import { brandedMarkdown, documentsForCustomers } from './branded-document.ts';
+import { brandedMarkdown, whiteLabelDocuments } from './branded-document.ts';
 import type { Html } from './html.ts';
 import { anchorOf, documentMarkdown } from './markdown.ts';
 
@@ -17,7 +17,7 @@ const readmePath = 'README.md';
  * The samples of these documents call this service: its address replaces
  * `sampleUrl`.
  */
-export const documentsForClients: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
+export const documentsWithServiceAddress: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
 const sampleUrl = 'http://127.0.0.1:3000';
 
 /** Routes by path in the package. */
@@ -35,7 +35,7 @@ function docsFiles(): readonly string[] {
 
 export function documentsOf(brand: Brand): ReadonlyMap<string, string> {
   if (!isWhiteLabel(brand)) return documents;
-  return new Map([...documents].filter(([path]) => documentsForCustomers.includes(path)));
+  return new Map([...documents].filter(([path]) => whiteLabelDocuments.includes(path)));
 }
 
 function routeOf(path: string): string {
@@ -44,10 +44,10 @@ function routeOf(path: string): string {
 }
 
 /** Links into the page, under a title where they are many. */
-export type Outline = readonly { readonly title?: string; readonly links: readonly Link[] }[];
-export type Link = { readonly href: string; readonly text: string };
+export type PageOutline = readonly { readonly title?: string; readonly links: readonly DocsLink[] }[];
+export type DocsLink = { readonly href: string; readonly text: string };
 
-export type Page = { readonly title: string; readonly main: Html; readonly outline: Outline };
+export type DocsPage = { readonly title: string; readonly main: Html; readonly outline: PageOutline };
 
 /** Pages and endpoints of the service, as documents write them. */
 const serviceTargets: ReadonlyMap<string, string> = new Map([
@@ -64,12 +64,12 @@ const serviceTargets: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The service as its customers see it. */
-export type Service = { readonly publicUrl: string; readonly brand: Brand };
+export type DocumentedService = { readonly publicUrl: string; readonly brand: Brand };
 
-export async function renderDocument(path: string, { publicUrl, brand }: Service, { models }: Offer): Promise<Page> {
+export async function renderDocument(path: string, { publicUrl, brand }: DocumentedService, { models }: WithModels): Promise<DocsPage> {
   const own = await readFile(new URL(path, readme), 'utf8');
   const text = isWhiteLabel(brand) ? brandedMarkdown(own, brand.name, [...models.keys()]) : own;
-  const markdown = documentsForClients.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
+  const markdown = documentsWithServiceAddress.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? brand.name;
   const served = documentsOf(brand);
   const targets = {
@@ -80,7 +80,7 @@ export async function renderDocument(path: string, { publicUrl, brand }: Service
   return { title, main: documentMarkdown(markdown, targets), outline: [{ links: headingsOf(markdown) }] };
 }
 
-function headingsOf(markdown: string): readonly Link[] {
+function headingsOf(markdown: string): readonly DocsLink[] {
   const withoutCode = markdown.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
   return [...withoutCode.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => ({
     href: `#${anchorOf(heading)}`,

@@ -1,4 +1,4 @@
-import { type Description, type Parameter, resolve, type Schema } from './openapi-document.ts';
+import { type OpenApiDescription, type OpenApiParameter, resolveSchema, type OpenApiSchema } from './openapi-document.ts';
 import { type Html, html } from './html.ts';
 import { inlineMarkdown } from './markdown.ts';
 
@@ -14,7 +14,7 @@ type Options = {
   readonly marksRequired: boolean;
 };
 
-export function parameterFields(description: Description, parameters: readonly Parameter[]): Html {
+export function parameterFields(description: OpenApiDescription, parameters: readonly OpenApiParameter[]): Html {
   const items = parameters.map(({ name, required: isRequired = false, schema = {}, description: text }) => {
     const described = text === undefined ? schema : { ...schema, description: text };
     return field(description, { name, isRequired, schema: described }, { open: 1, marksRequired: true });
@@ -25,10 +25,10 @@ export function parameterFields(description: Description, parameters: readonly P
 }
 
 /** The fields of an object, of the items of a list, or of each alternative; undefined if there are none. */
-export function schemaFields(description: Description, schema: Schema, options: Options): Html | undefined {
+export function schemaFields(description: OpenApiDescription, schema: OpenApiSchema, options: Options): Html | undefined {
   const { depth = 0 } = options;
   if (depth > maxDepth) return undefined;
-  const { schema: found, alternatives } = resolve(description, schema);
+  const { schema: found, alternatives } = resolveSchema(description, schema);
   if (alternatives.length > 0) return alternativeFields(description, alternatives, options);
   if (found.items !== undefined) return schemaFields(description, found.items, options);
   const { additionalProperties: others } = found;
@@ -46,14 +46,14 @@ export function schemaFields(description: Description, schema: Schema, options: 
 }
 
 function alternativeFields(
-  description: Description,
-  alternatives: readonly Schema[],
+  description: OpenApiDescription,
+  alternatives: readonly OpenApiSchema[],
   options: Options,
 ): Html | undefined {
   const items = alternatives.flatMap((one, index) => {
     const inner = schemaFields(description, one, options);
     if (inner === undefined) return [];
-    const { name = `Alternative ${index + 1}` } = resolve(description, one);
+    const { name = `Alternative ${index + 1}` } = resolveSchema(description, one);
     return [
       html`<details class="nested" ${index === 0 && options.open > 0 && 'open'}>
         <summary>${name}</summary>
@@ -69,11 +69,11 @@ function alternativeFields(
       </div>`;
 }
 
-type Field = { readonly name: string; readonly isRequired: boolean; readonly schema: Schema };
+type Field = { readonly name: string; readonly isRequired: boolean; readonly schema: OpenApiSchema };
 
-function field(description: Description, { name, isRequired, schema }: Field, options: Options): Html {
+function field(description: OpenApiDescription, { name, isRequired, schema }: Field, options: Options): Html {
   const { open, depth = 0, marksRequired } = options;
-  const { schema: found } = resolve(description, schema);
+  const { schema: found } = resolveSchema(description, schema);
   const inner = schemaFields(description, schema, { ...options, open: open - 1, depth: depth + 1 });
   const label = marksRequired && isRequired && html` <span class="required">required</span>`;
   return html`<li>
@@ -91,8 +91,8 @@ function field(description: Description, { name, isRequired, schema }: Field, op
   </li>`;
 }
 
-function typeLabel(description: Description, schema: Schema): string {
-  const { schema: found, name, isNullable, alternatives } = resolve(description, schema);
+function typeLabel(description: OpenApiDescription, schema: OpenApiSchema): string {
+  const { schema: found, name, isNullable, alternatives } = resolveSchema(description, schema);
   const suffix = isNullable ? ' or null' : '';
   if (alternatives.length > 0) {
     const labels = [...new Set(alternatives.map((one) => typeLabel(description, one)))];
@@ -106,7 +106,7 @@ function typeLabel(description: Description, schema: Schema): string {
   return `${type === 'object' && name !== undefined ? name : type}${detail}${found.format === 'uri' ? ', URL' : ''}${suffix}`;
 }
 
-function constraints(schema: Schema): Html | undefined {
+function constraints(schema: OpenApiSchema): Html | undefined {
   const values = (schema.enum ?? []).filter((value) => value !== null);
   const parts = [
     values.length > 0 &&
@@ -119,7 +119,7 @@ function constraints(schema: Schema): Html | undefined {
   return html`<p class="limits">${parts.map((part) => html`${part} `)}</p>`;
 }
 
-function ranges(schema: Schema): readonly string[] {
+function ranges(schema: OpenApiSchema): readonly string[] {
   const { minLength, maxLength, minItems, maxItems } = schema;
   const least = schema.minimum ?? schema.exclusiveMinimum;
   // The generator adds the largest safe integer to every integer that has no other limit.

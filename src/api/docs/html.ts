@@ -9,7 +9,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly Value[]): 
 }
 
 /** Markup that a library has made from our own documents. */
-export function trusted(markup: string): Html {
+export function trustedHtml(markup: string): Html {
   return { html: markup };
 }
 

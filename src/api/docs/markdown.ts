@@ -1,42 +1,42 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { codeBlock, hasTab, samplesBlock } from './samples/code-block.ts';
-import { escapeHtml, type Html, trusted } from './html.ts';
+import { escapeHtml, type Html, trustedHtml } from './html.ts';
 
 /**
  * Maps links, images and inline code of a document to the addresses that they
  * lead to; undefined for a target that is not served.
  */
-export type Targets = {
+export type LinkTargets = {
   readonly link: (href: string) => string | undefined;
   readonly image: (href: string) => string;
   readonly code: (text: string) => string | undefined;
 };
 
-const unchanged: Targets = { link: (href) => href, image: (href) => href, code: () => undefined };
+const unchanged: LinkTargets = { link: (href) => href, image: (href) => href, code: () => undefined };
 
 /** Descriptions contain names from the operator's catalogue, so markup in them is text. */
 const descriptions = markedWith(unchanged).use({ renderer: { html: ({ text }) => escapeHtml(text) } });
 
 export function inlineMarkdown(text: string): Html {
-  return trusted(descriptions.parseInline(text, { async: false }));
+  return trustedHtml(descriptions.parseInline(text, { async: false }));
 }
 
 export function blockMarkdown(text: string): Html {
-  return trusted(descriptions.parse(text, { async: false }));
+  return trustedHtml(descriptions.parse(text, { async: false }));
 }
 
 /** A whole document. Adjacent code blocks in several languages become tabs. */
-export function documentMarkdown(text: string, targets: Targets): Html {
+export function documentMarkdown(text: string, targets: LinkTargets): Html {
   const marked = markedWith(targets);
   const html = marked.parser(groupSamples(marked.lexer(text)));
   // Makes wide tables scrollable by keyboard.
   const scrollable = html
     .replaceAll('<table>', '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>');
-  return trusted(scrollable);
+  return trustedHtml(scrollable);
 }
 
-function markedWith(targets: Targets): Marked {
+function markedWith(targets: LinkTargets): Marked {
   return new Marked({
     // An address in a text is an example more often than a link.
     tokenizer: { url: () => undefined },

@@ -1,16 +1,16 @@
 import { codeBlock, samplesBlock } from './samples/code-block.ts';
 import { curlSample } from './samples/curl-sample.ts';
-import { contentOf, type Description, resolve, resolveResponse, type Schema, successOf } from './openapi-document.ts';
+import { mediaTypeOf, type OpenApiDescription, resolveSchema, resolveResponse, type OpenApiSchema, successResponseOf } from './openapi-document.ts';
 import { exampleValue } from './samples/example-value.ts';
 import { parameterFields, schemaFields } from './field-list.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown, inlineMarkdown } from './markdown.ts';
 import { pythonSample } from './samples/python-sample.ts';
-import { type Entry, exampleRequest } from './samples/example-request.ts';
+import { type ReferenceEntry, exampleRequest } from './samples/example-request.ts';
 import { typeScriptSample } from './samples/typescript-sample.ts';
 
 /** One endpoint: its purpose and contract, beside its samples. */
-export function operationSection(description: Description, entry: Entry, options: SampleOptions): Html {
+export function operationSection(description: OpenApiDescription, entry: ReferenceEntry, options: SampleOptions): Html {
   const { operationId, method, path, described } = entry;
   const { summary = operationId, description: text } = described;
   return html`<article class="operation" aria-labelledby="${operationId}">
@@ -20,7 +20,7 @@ export function operationSection(description: Description, entry: Entry, options
       ${text !== undefined && blockMarkdown(text)}
     </div>
     <div class="use">
-      ${samplesBlock(samplesOf(description, entry, options), summary)} ${responseExample(description, entry)}
+      ${samplesBlock(operationSamples(description, entry, options), summary)} ${responseExample(description, entry)}
     </div>
     <div class="contract">
       ${requestParts(description, entry)} ${responsePart(description, entry)} ${errorsPart(description, entry)}
@@ -31,7 +31,7 @@ export function operationSection(description: Description, entry: Entry, options
 /** Customers of a service under another name have no clients of ours. */
 export type SampleOptions = { readonly baseUrl: string; readonly usesOwnClients: boolean };
 
-export function samplesOf(description: Description, entry: Entry, { baseUrl, usesOwnClients }: SampleOptions) {
+export function operationSamples(description: OpenApiDescription, entry: ReferenceEntry, { baseUrl, usesOwnClients }: SampleOptions) {
   const request = exampleRequest(description, entry, baseUrl);
   const client = usesOwnClients ? entry.operationId : undefined;
   const samples = [
@@ -46,7 +46,7 @@ export function samplesOf(description: Description, entry: Entry, { baseUrl, use
 
 const parameterTitles = { path: 'Path', query: 'Query', header: 'Headers' } as const;
 
-function requestParts(description: Description, { described: { parameters = [], requestBody } }: Entry): Html {
+function requestParts(description: OpenApiDescription, { described: { parameters = [], requestBody } }: ReferenceEntry): Html {
   const groups = Object.entries(parameterTitles).map(([where, title]) => {
     const found = parameters.filter((one) => one.in === where);
     return (
@@ -58,8 +58,8 @@ function requestParts(description: Description, { described: { parameters = [], 
   return html`${groups}${bodyPart(description, requestBody?.content)}`;
 }
 
-function bodyPart(description: Description, content: Parameters<typeof contentOf>[0]): Html | undefined {
-  const found = contentOf(content);
+function bodyPart(description: OpenApiDescription, content: Parameters<typeof mediaTypeOf>[0]): Html | undefined {
+  const found = mediaTypeOf(content);
   if (content === undefined || found === undefined) return undefined;
   const [, schema] = found;
   const types = Object.keys(content).map((type, index) => html`${index > 0 && ', '}<code>${type}</code>`);
@@ -68,8 +68,8 @@ function bodyPart(description: Description, content: Parameters<typeof contentOf
     ${schemaFields(description, schema, { open: 2, marksRequired: true })}`;
 }
 
-function responsePart(description: Description, { described }: Entry): Html | undefined {
-  const success = successOf(description, described);
+function responsePart(description: OpenApiDescription, { described }: ReferenceEntry): Html | undefined {
+  const success = successResponseOf(description, described);
   if (success === undefined) return undefined;
   const { status, type, schema } = success;
   const data = dataOf(description, schema);
@@ -83,13 +83,13 @@ function responsePart(description: Description, { described }: Entry): Html | un
 }
 
 /** The schema of `data` in our envelope; other shapes have none. */
-function dataOf(description: Description, schema: Schema): Schema | undefined {
-  const { properties = {} } = resolve(description, schema).schema;
+function dataOf(description: OpenApiDescription, schema: OpenApiSchema): OpenApiSchema | undefined {
+  const { properties = {} } = resolveSchema(description, schema).schema;
   return 'code' in properties && 'msg' in properties ? properties['data'] : undefined;
 }
 
-function responseExample(description: Description, { described }: Entry): Html | undefined {
-  const success = successOf(description, described);
+function responseExample(description: OpenApiDescription, { described }: ReferenceEntry): Html | undefined {
+  const success = successResponseOf(description, described);
   if (success?.type.includes('json') !== true) return undefined;
   const text = JSON.stringify(exampleValue(description, success.schema, { isWhole: true }), undefined, 2);
   return html`<details class="example">
@@ -101,7 +101,7 @@ function responseExample(description: Description, { described }: Entry): Html |
 /** A description of ours lists its errors as "message (code); message (code)". */
 const betweenErrors = /(?<=\([a-z_]+\)); /;
 
-function errorsPart(description: Description, { described: { responses = {} } }: Entry): Html | undefined {
+function errorsPart(description: OpenApiDescription, { described: { responses = {} } }: ReferenceEntry): Html | undefined {
   const failures = Object.entries(responses).filter(([status]) => !/^[23]/.test(status));
   const rows = failures.flatMap(([status, response]) =>
     (resolveResponse(description, response).description ?? '').split(betweenErrors).map((text) => {

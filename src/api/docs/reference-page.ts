@@ -1,14 +1,14 @@
 import { isWhiteLabel } from '../../platform/brand/brand.ts';
-import type { Offer } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import { type Section, sections } from '../endpoints.ts';
 import { openApiDocument } from '../openapi.ts';
-import type { Description } from './openapi-document.ts';
-import type { Page, Service } from './documents.ts';
+import type { OpenApiDescription } from './openapi-document.ts';
+import type { DocsPage, DocumentedService } from './documents.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown } from './markdown.ts';
 import { operationSection } from './operation-section.ts';
-import type { Entry } from './samples/example-request.ts';
+import type { ReferenceEntry } from './samples/example-request.ts';
 
 export type Audience = 'clients' | 'operators';
 
@@ -18,10 +18,10 @@ const titles: Readonly<Record<Audience, string>> = {
 };
 
 /** The endpoints for these readers, with the models of this installation. */
-export function referencePage(audience: Audience, offer: Offer, { publicUrl, brand }: Service): Page {
+export function referencePage(audience: Audience, offer: WithModels, { publicUrl, brand }: DocumentedService): DocsPage {
   // Our own generator wrote the document; the way through JSON drops undefined
   // fields.
-  const description = JSON.parse(JSON.stringify(openApiDocument(offer, brand.name))) as Description;
+  const description = JSON.parse(JSON.stringify(openApiDocument(offer, brand.name))) as OpenApiDescription;
   const shown = sectionsFor(audience);
   const samples = { baseUrl: publicUrl, usesOwnClients: !isWhiteLabel(brand) };
   const main = html`<h1 id="top">${titles[audience]}</h1>
@@ -31,7 +31,7 @@ export function referencePage(audience: Audience, offer: Offer, { publicUrl, bra
         html`<section class="tag" aria-labelledby="tag-${tag}">
           <h2 id="tag-${tag}">${titleOf(tag)}</h2>
           <div class="lead">${blockMarkdown(text)}</div>
-          ${endpoints.map((endpoint) => operationSection(description, entryOf(endpoint, description), samples))}
+          ${endpoints.map((endpoint) => operationSection(description, referenceEntryOf(endpoint, description), samples))}
         </section>`,
     )}`;
   return { title: titles[audience], main, outline: shown.map(outlineOf) };
@@ -48,7 +48,7 @@ function outlineOf({ tag, endpoints }: Section) {
   };
 }
 
-export function entryOf({ operationId, method, path, scope }: Endpoint, description: Description): Entry {
+export function referenceEntryOf({ operationId, method, path, scope }: Endpoint, description: OpenApiDescription): ReferenceEntry {
   const described = description.paths?.[path]?.[method];
   if (described === undefined) throw new Error(`the description lacks the operation ${operationId}`);
   return { operationId, method, path, scope, described };
@@ -64,7 +64,7 @@ const fact = (name: string, value: Html) =>
     <dd>${value}</dd>
   </div>`;
 
-const introductions: Readonly<Record<Audience, (description: Description, publicUrl: string) => Html>> = {
+const introductions: Readonly<Record<Audience, (description: OpenApiDescription, publicUrl: string) => Html>> = {
   clients: ({ info }, publicUrl) =>
     html`${blockMarkdown(info.description ?? '')}
       <dl class="facts">

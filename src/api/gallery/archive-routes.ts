@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { minuteMs } from '../../platform/timing/duration.ts';
 import type { AppRouter, Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing, HttpError } from '../core/http-error.ts';
-import { opaqueId, unixMs } from '../core/request-fields.ts';
+import { requireExisting, HttpError } from '../core/http-error.ts';
+import { opaqueIdField, unixMs } from '../core/request-fields.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { archiveName, maxArchived, zipOf } from '../../library/gallery/archive.ts';
-import { noVideo, requireIds } from './gallery-routes.ts';
-import { findPlayable, findVideos } from '../../library/gallery/videos.ts';
+import { archiveName, maxArchived, zipOfFiles } from '../../library/gallery/archive.ts';
+import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
+import { findVideosOfAnyAccount, findVideosOfAccount } from '../../library/gallery/videos.ts';
 
 /** A browser follows the link immediately. */
 export const archiveLinkMs = 10 * minuteMs;
@@ -27,7 +27,7 @@ export const archiveVideos = defineEndpoint({
   description:
     'Returns a link to a ZIP file of these videos, which works without a key for ten minutes. An account downloads one archive at a time.',
   body: z.strictObject({
-    taskIds: z.array(opaqueId, { error: idsError }).min(1, { error: idsError }).max(maxArchived, { error: idsError }),
+    taskIds: z.array(opaqueIdField, { error: idsError }).min(1, { error: idsError }).max(maxArchived, { error: idsError }),
   }),
   data: z.strictObject({
     url: z.url(),
@@ -36,9 +36,9 @@ export const archiveVideos = defineEndpoint({
   }),
   failures: ['task_not_found', 'archive_running'],
   handler: async ({ caller: { accountId }, input }, { db, resultStore, now }: Deps & WithClock) => {
-    const taskIds = [...new Set(requireIds(input.taskIds))];
-    const videos = await findVideos(db, accountId, taskIds);
-    if (videos.length < taskIds.length) throw noVideo();
+    const taskIds = [...new Set(requireTaskIds(input.taskIds))];
+    const videos = await findVideosOfAccount(db, accountId, taskIds);
+    if (videos.length < taskIds.length) throw videoNotFound();
     requireNoArchive(accountId);
     const url = resultStore.archiveLink(taskIds.join(','), archiveLinkMs);
     const bytes = videos.reduce((sum, { result }) => sum + (result?.bytes ?? 0), 0);
@@ -53,16 +53,16 @@ function requireNoArchive(accountId: string): void {
 }
 
 /** Serves archives under signed links, without an API key. */
-export function archiveRoute(router: AppRouter, { db, resultStore }: Deps): void {
+export function addArchiveRoute(router: AppRouter, { db, resultStore }: Deps): void {
   router.get('/media/archives/:file', async (ctx) => {
     const taskIds = signedIds(ctx, resultStore);
-    const videos = await findPlayable(db, taskIds);
+    const videos = await findVideosOfAnyAccount(db, taskIds);
     const accountId = videos[0]?.accountId;
     if (accountId === undefined || videos.length < taskIds.length) throw new HttpError('media_deleted');
     const entries = videos.map((video) => entryOf(video, resultStore));
     requireNoArchive(accountId);
     running.add(accountId);
-    const { body, sizeBytes } = await zipOf(entries).catch((error: unknown) => {
+    const { body, sizeBytes } = await zipOfFiles(entries).catch((error: unknown) => {
       running.delete(accountId);
       throw error;
     });
@@ -85,13 +85,13 @@ function signedIds(ctx: Context, resultStore: ResultStore): readonly string[] {
   const query = new URLSearchParams(ctx.querystring);
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
   const isSigned = name !== undefined && resultStore.isArchiveSigned(name, { expires, signature });
-  return existing(isSigned ? name : undefined, 'link_invalid').split(',');
+  return requireExisting(isSigned ? name : undefined, 'link_invalid').split(',');
 }
 
 function entryOf(video: Task, resultStore: ResultStore) {
   const { result, createdAt } = video;
   if (result === undefined) throw new Error(`task ${video.taskId} has no video`);
   const { videoKey, bytes: sizeBytes } = result;
-  const open = async () => existing(await resultStore.read(videoKey), 'media_deleted');
+  const open = async () => requireExisting(await resultStore.read(videoKey), 'media_deleted');
   return { name: archiveName(video), sizeBytes, modifiedAt: new Date(createdAt), open };
 }

@@ -1,31 +1,31 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, opaqueId, plainText, unixMs } from '../core/request-fields.ts';
+import { oneOf, opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
 import {
   booleanParameter,
-  idPage,
+  idPageParameters,
   nextCursorSchema,
   strictQuery,
   taskSearchParameter,
   textParameter,
 } from '../core/query-parameters.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
-import type { LinkStore } from '../tasks/task-view.ts';
-import { view } from '../core/view.ts';
+import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import type { LinkSigner } from '../tasks/task-view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { ratios } from '../../catalogue/input/input-bounds.ts';
-import { taskSearch } from '../../tasks/list/task-search.ts';
+import { parseTaskSearch } from '../../tasks/list/task-search.ts';
 import {
-  labelVideos,
+  setFavoritesAndTags,
   listTags,
-  maxLabeled,
+  maxVideosLabeledAtOnce,
   maxTagLength,
   maxTagsOfAccount,
   maxTagsOfVideo,
   normalizedTag,
 } from '../../library/gallery/labels.ts';
-import { type GalleryVideo, listVideos, maxExamined } from '../../library/gallery/videos.ts';
+import { type GalleryVideo, listVideos, maxVideosExamined } from '../../library/gallery/videos.ts';
 
 const videoSchema = z
   .strictObject({
@@ -45,13 +45,13 @@ const videoSchema = z
   })
   .meta({ id: 'GalleryVideo' });
 
-type ViewDeps = { readonly resultStore: LinkStore };
-type ListDeps = WithDb & ViewDeps & { readonly seenTasks: SeenTasks; readonly searchesPrompts: boolean };
+type ViewDeps = { readonly resultStore: LinkSigner };
+type ListDeps = WithDb & ViewDeps & { readonly seenTasks: SeenTaskRecorder; readonly searchesPrompts: boolean };
 
 function presentVideo({ resultStore }: ViewDeps, video: GalleryVideo) {
   const { taskId, param, result, isFavorite: favorite, tags, createdAt: createTime } = video;
   if (result === undefined) throw new Error(`task ${taskId} has no video`);
-  return view(videoSchema, {
+  return pickSchemaFields(videoSchema, {
     taskId,
     model: param.model,
     prompt: param.input.prompt,
@@ -74,7 +74,7 @@ const list = defineEndpoint({
   scope: 'tasks:read',
   summary: 'List videos',
   description:
-    `Lists the account's videos that can be played, newest first. A request examines at most ${maxExamined} videos, so a page with ` +
+    `Lists the account's videos that can be played, newest first. A request examines at most ${maxVideosExamined} videos, so a page with ` +
     'filters may have fewer videos than `limit`, or none, while `nextCursor` is not null.',
   query: strictQuery({
     model: textParameter('must be the name of a model').max(100).optional(),
@@ -92,12 +92,12 @@ const list = defineEndpoint({
           'Words that the prompt contains; the last one may be incomplete. They match nothing if the installation disables prompt search.',
       })
       .optional(),
-    ...idPage,
+    ...idPageParameters,
   }),
   data: z.strictObject({ videos: z.array(videoSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId, by }, query }, deps: ListDeps) => {
     const { model, ratio, favorite: isFavorite, tag, search, cursor: after, limit } = query;
-    const words = search === undefined ? undefined : taskSearch(search, deps).words;
+    const words = search === undefined ? undefined : parseTaskSearch(search, deps).words;
     if (search !== undefined && words === undefined) return { videos: [], nextCursor: null };
     const filter = { accountId, model, ratio, isFavorite, tag, words, after, limit };
     const { videos, nextAfter } = await listVideos(deps.db, filter);
@@ -129,12 +129,12 @@ function isTag(text: string): boolean {
 }
 
 const tagsField = z
-  .array(plainText(maxTagLength).refine(isTag, { error: tagError }), { error: tagsError })
+  .array(plainTextField(maxTagLength).refine(isTag, { error: tagError }), { error: tagsError })
   .max(maxTagsOfVideo, { error: tagsError })
   .nullish()
   .meta({ description: `1 to ${maxTagLength} characters each. Upper and lower case are the same.` });
 
-const idsError = `must be 1 to ${maxLabeled} task ids`;
+const idsError = `must be 1 to ${maxVideosLabeledAtOnce} task ids`;
 
 const label = defineEndpoint({
   operationId: 'labelVideos',
@@ -145,7 +145,7 @@ const label = defineEndpoint({
     `Changes all of these videos or none. A video has at most ${maxTagsOfVideo} tags, and an account ${maxTagsOfAccount}. ` +
     'Labels belong to the account, and end with the video. Idempotent.',
   body: z.strictObject({
-    taskIds: z.array(opaqueId, { error: idsError }).min(1, { error: idsError }).max(maxLabeled, { error: idsError }),
+    taskIds: z.array(opaqueIdField, { error: idsError }).min(1, { error: idsError }).max(maxVideosLabeledAtOnce, { error: idsError }),
     favorite: z.boolean({ error: 'must be true or false' }).nullish(),
     addTags: tagsField,
     removeTags: tagsField,
@@ -154,25 +154,25 @@ const label = defineEndpoint({
   failures: ['task_not_found', 'too_many_tags'],
   handler: async ({ caller: { accountId }, input }, { db }) => {
     const { favorite, addTags, removeTags } = input;
-    const isLabeled = await labelVideos(db, {
+    const isLabeled = await setFavoritesAndTags(db, {
       accountId,
-      taskIds: requireIds(input.taskIds),
+      taskIds: requireTaskIds(input.taskIds),
       isFavorite: favorite ?? undefined,
       addTags: (addTags ?? []).map(normalizedTag),
       removeTags: (removeTags ?? []).map(normalizedTag),
     });
-    if (!isLabeled) throw noVideo();
+    if (!isLabeled) throw videoNotFound();
     return {};
   },
 });
 
 /** Ids are opaque to clients: one in another format is not found. An id in upper case is the same id. */
-export function requireIds(taskIds: readonly string[]): readonly string[] {
-  if (!taskIds.every((taskId) => z.uuid().safeParse(taskId).success)) throw noVideo();
+export function requireTaskIds(taskIds: readonly string[]): readonly string[] {
+  if (!taskIds.every((taskId) => z.uuid().safeParse(taskId).success)) throw videoNotFound();
   return taskIds.map((taskId) => taskId.toLowerCase());
 }
 
-export function noVideo(): HttpError {
+export function videoNotFound(): HttpError {
   return new HttpError('task_not_found', { msg: 'no task of the account with this id has a video' });
 }
 

@@ -5,7 +5,7 @@ import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
 import { findSharedVideo, sharePathPrefix } from '../../library/gallery/share-links.ts';
-import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page-view.ts';
+import { tooManyRequestsPage, missingVideoPage, sharePageHtml, sharePageHeaders } from './share-page-view.ts';
 
 /**
  * The life of a link to media on a page. A page that was loaded before its link
@@ -24,7 +24,7 @@ type Deps = WithDb &
  * Serves the pages of share links to anyone. Each request signs new links to
  * the media.
  */
-export function sharePageRoute(router: AppRouter, deps: Deps): void {
+export function addSharePageRoute(router: AppRouter, deps: Deps): void {
   const { db, resultStore, sharePages, consoleMediaOrigins, now } = deps;
   const headers = sharePageHeaders(consoleMediaOrigins);
   const show = (ctx: Context, status: number, page: string) => {
@@ -35,18 +35,18 @@ export function sharePageRoute(router: AppRouter, deps: Deps): void {
   router.get(`${sharePathPrefix}:token`, async (ctx) => {
     const taken = sharePages.take(ctx.state.clientAddress());
     if (!taken.isAllowed) {
-      show(ctx, 429, busyPage);
+      show(ctx, 429, tooManyRequestsPage);
       ctx.set(refusalHeaders('share-pages', sharePages.rate, taken));
       return;
     }
     const shared = await findSharedVideo(db, ctx.path.slice(sharePathPrefix.length));
-    if (shared === undefined) return show(ctx, 404, missingPage);
+    if (shared === undefined) return show(ctx, 404, missingVideoPage);
     const { title, accountName, expiresAt, result } = shared;
     const lifeMs = Math.min(maxMediaMs, expiresAt - now());
     const [videoUrl, posterUrl] = [
       resultStore.link(result.videoKey, lifeMs),
       resultStore.link(result.posterKey, lifeMs),
     ];
-    show(ctx, 200, sharePage({ title, accountName, videoUrl, posterUrl, ...result }));
+    show(ctx, 200, sharePageHtml({ title, accountName, videoUrl, posterUrl, ...result }));
   });
 }

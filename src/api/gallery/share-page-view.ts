@@ -1,5 +1,5 @@
 import { scriptlessPolicy } from '../console/console-headers.ts';
-import { type Html, html, trusted } from '../docs/html.ts';
+import { type Html, html, trustedHtml } from '../docs/html.ts';
 
 // The pages of share links: HTML without scripts. Their policy allows one style, by its hash, and the media of this service.
 
@@ -39,7 +39,7 @@ type Page = {
   readonly heightPx: number;
 };
 
-export function sharePage({ title, accountName, videoUrl, posterUrl, widthPx, heightPx }: Page): string {
+export function sharePageHtml({ title, accountName, videoUrl, posterUrl, widthPx, heightPx }: Page): string {
   return framed(
     title ?? 'Shared video',
     html`<video
@@ -52,19 +52,19 @@ export function sharePage({ title, accountName, videoUrl, posterUrl, widthPx, he
         poster="${posterUrl}"
         src="${videoUrl}"
       ></video>
-      <h1${title === undefined && trusted(' class="hidden"')}>${title ?? 'Shared video'}</h1>
+      <h1${title === undefined && trustedHtml(' class="hidden"')}>${title ?? 'Shared video'}</h1>
       ${accountName !== undefined && html`<p>Shared by ${accountName}</p>`}`,
   );
 }
 
 /** The same for every link that shows nothing, so that the page does not reveal the reason. */
-export const missingPage = framed(
+export const missingVideoPage = framed(
   'Video not available',
   html`<h1>This video isn’t available</h1>
     <p>The link may be incomplete, or it has expired.</p>`,
 );
 
-export const busyPage = framed(
+export const tooManyRequestsPage = framed(
   'Too many requests',
   html`<h1>Too many requests</h1>
     <p>Reload this page in a minute.</p>`,
@@ -79,7 +79,7 @@ function framed(title: string, content: Html): string {
         <meta name="robots" content="noindex, nofollow" />
         <meta name="referrer" content="no-referrer" />
         <title>${title}</title>
-        ${trusted(`<style>${style}</style>`)}
+        ${trustedHtml(`<style>${style}</style>`)}
       </head>
       <body>
         <main>${content}</main>

@@ -3,16 +3,16 @@ import { dayMs } from '../../platform/timing/duration.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxUnixMs, opaqueId, plainText, unixMs } from '../core/request-fields.ts';
+import { idField, maxUnixMs, opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
-import { view } from '../core/view.ts';
-import { originOf } from '../sign-in/authenticate-session.ts';
-import { noVideo, requireIds } from './gallery-routes.ts';
+import { pickSchemaFields } from '../core/view.ts';
+import { requestOriginOf } from '../sign-in/authenticate-session.ts';
+import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
 import {
   listShareLinks,
-  maxLinkDays,
-  maxLinksOfVideo,
-  maxTitleLength,
+  maxShareLinkDays,
+  maxShareLinksOfVideo,
+  maxShareTitleLength,
   revokeShareLink,
   type ShareLink,
   sharePathPrefix,
@@ -32,10 +32,10 @@ const linkSchema = z
 
 export function presentShareLink(link: ShareLink) {
   const { showsAccount: showsAccountName, createdAt: createTime, expiresAt: expireTime } = link;
-  return view(linkSchema, { ...link, showsAccountName, createTime, expireTime });
+  return pickSchemaFields(linkSchema, { ...link, showsAccountName, createTime, expireTime });
 }
 
-const expireError = `must be a future time in Unix milliseconds, at most ${maxLinkDays} days from now`;
+const expireError = `must be a future time in Unix milliseconds, at most ${maxShareLinkDays} days from now`;
 const defaultLifeMs = 7 * dayMs;
 
 const share = defineEndpoint({
@@ -46,17 +46,17 @@ const share = defineEndpoint({
   summary: 'Share a video',
   description:
     'Creates a link to a page with this video and its poster, for anyone who has the link. The page shows neither the prompt nor the ' +
-    `account, unless you choose its name. Only this response contains the link. A video has at most ${maxLinksOfVideo} links.`,
+    `account, unless you choose its name. Only this response contains the link. A video has at most ${maxShareLinksOfVideo} links.`,
   body: z.strictObject({
-    taskId: opaqueId.min(1, { error: 'is required' }),
-    title: plainText(maxTitleLength).nullish().meta({ description: 'The title on the page.' }),
+    taskId: opaqueIdField.min(1, { error: 'is required' }),
+    title: plainTextField(maxShareTitleLength).nullish().meta({ description: 'The title on the page.' }),
     showsAccountName: z.boolean({ error: 'must be true or false' }).nullish(),
     expireTime: z
       .int({ error: expireError })
       .max(maxUnixMs, { error: expireError })
       .nullish()
       .meta({
-        description: `Unix milliseconds, at most ${maxLinkDays} days from now; 7 days from now by default. The link ends earlier if its video is deleted, at the latest with its retention.`,
+        description: `Unix milliseconds, at most ${maxShareLinkDays} days from now; 7 days from now by default. The link ends earlier if its video is deleted, at the latest with its retention.`,
       }),
   }),
   data: z.strictObject({
@@ -68,18 +68,18 @@ const share = defineEndpoint({
     { caller: { accountId, by }, input, ctx },
     { db, now, publicUrl }: WithDb & WithClock & { readonly publicUrl: string },
   ) => {
-    const [taskId = ''] = requireIds([input.taskId]);
+    const [taskId = ''] = requireTaskIds([input.taskId]);
     const { title, showsAccountName, expireTime } = input;
     const expiresAt = expireTime ?? now() + defaultLifeMs;
-    if (expiresAt <= now() || expiresAt > now() + maxLinkDays * dayMs)
+    if (expiresAt <= now() || expiresAt > now() + maxShareLinkDays * dayMs)
       throw invalidRequest([{ path: 'expireTime', message: expireError }]);
     const shared = await shareVideo(
       db,
-      { accountId, by, origin: originOf(ctx) },
+      { accountId, by, origin: requestOriginOf(ctx) },
       { taskId, title: title?.trim(), showsAccount: showsAccountName ?? false, expiresAt },
     );
-    if (shared.kind === 'not_found') throw noVideo();
-    if (shared.kind === 'too_many') throw new HttpError('too_many_share_links', { data: { limit: maxLinksOfVideo } });
+    if (shared.kind === 'not_found') throw videoNotFound();
+    if (shared.kind === 'too_many') throw new HttpError('too_many_share_links', { data: { limit: maxShareLinksOfVideo } });
     return { link: presentShareLink(shared.link), url: `${publicUrl}${sharePathPrefix}${shared.token}` };
   },
 });
@@ -91,7 +91,7 @@ const list = defineEndpoint({
   summary: 'List the share links of a video',
   description: 'Lists the links that have not expired, newest first, without their addresses.',
   query: strictQuery({ taskId: idParameter('a task') }),
-  data: z.strictObject({ links: z.array(linkSchema).max(maxLinksOfVideo) }),
+  data: z.strictObject({ links: z.array(linkSchema).max(maxShareLinksOfVideo) }),
   handler: async ({ caller: { accountId }, query }, { db }) => ({
     links: (await listShareLinks(db, accountId, query.taskId)).map(presentShareLink),
   }),
@@ -107,7 +107,7 @@ const revoke = defineEndpoint({
   data: z.strictObject({}).meta({ id: 'RevokedShareLink' }),
   failures: ['share_link_not_found'],
   handler: async ({ caller: { accountId, by }, input, ctx }, { db }) => {
-    const isRevoked = await revokeShareLink(db, { accountId, by, origin: originOf(ctx) }, input.linkId);
+    const isRevoked = await revokeShareLink(db, { accountId, by, origin: requestOriginOf(ctx) }, input.linkId);
     if (!isRevoked) throw new HttpError('share_link_not_found');
     return {};
   },

@@ -1,9 +1,9 @@
 import type { Authentication } from '../core/authentication.ts';
 import { refuseForeignPage } from '../console/same-origin.ts';
 import { type AppRouter, type Context, jsonHeaders } from '../core/context.ts';
-import { withInlineFiles } from '../core/define-endpoint.ts';
+import { withInlineUploadSlot } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
-import { becauseOfDisk, toHttpError } from '../core/to-http-error.ts';
+import { replaceByDiskFull, toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
 import { maxInlineBytes } from '../core/server/read-json-or-form.ts';
 import { readJson } from '../core/server/read-body.ts';
@@ -15,7 +15,7 @@ type Message = Readonly<Record<string, unknown>>;
 export type McpDeps = McpServerDeps & ToolNeeds & { readonly diskProblem: () => string | undefined };
 
 /** The Model Context Protocol: stateless Streamable HTTP, so GET and DELETE, for sessions, are not allowed. */
-export function mcpRoutes(router: AppRouter, deps: McpDeps, authentication: Authentication): void {
+export function addMcpRoute(router: AppRouter, deps: McpDeps, authentication: Authentication): void {
   router.post(['/mcp', '/mcp/'], async (ctx) => {
     let message: Message | undefined;
     try {
@@ -23,7 +23,7 @@ export function mcpRoutes(router: AppRouter, deps: McpDeps, authentication: Auth
       // Authenticate before the body is read. The guards of its message
       // authenticate again, because a cached key may have been revoked.
       const { caller } = authentication.cachedIdentity(ctx) ?? (await authentication.identifyKey(ctx));
-      await withInlineFiles(ctx, { deps, accountId: caller.accountId }, async () => {
+      await withInlineUploadSlot(ctx, { deps, accountId: caller.accountId }, async () => {
         message = await readJson(ctx, maxInlineBytes);
         // Importing this module takes a third of a second, which the start of the
         // process must not wait for.
@@ -34,7 +34,7 @@ export function mcpRoutes(router: AppRouter, deps: McpDeps, authentication: Auth
         ctx.set({ ...jsonHeaders, 'Content-Type': contentType ?? jsonHeaders['Content-Type'] });
       });
     } catch (thrown) {
-      const error = becauseOfDisk(toHttpError(thrown), deps.diskProblem());
+      const error = replaceByDiskFull(toHttpError(thrown), deps.diskProblem());
       ctx.state.errorCode = error.code;
       logError(ctx, error, deps.log);
       answerError(ctx, error, idOf(message ?? (await readSmall(ctx))));

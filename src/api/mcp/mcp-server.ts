@@ -1,22 +1,22 @@
-import { brandToken } from '../../platform/brand/brand.ts';
+import { asciiBrandName } from '../../platform/brand/brand.ts';
 import type { Logger } from 'pino';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
-import { type Arrival, type GuardDeps, guardRequest } from '../core/define-endpoint.ts';
+import { type UnguardedRequest, type GuardDeps, guardRequest } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
 import { toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
 import { describeFieldError, type FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';
 import { describeTools } from './describe-tools.ts';
-import { type Arguments, type Tool, type ToolNeeds, tools } from './tools.ts';
+import { type ToolArguments, type Tool, type ToolNeeds, mcpTools } from './tools.ts';
 
 export type McpServerDeps = GuardDeps & { readonly brand: Brand; readonly log: Logger };
 type Deps = McpServerDeps & ToolNeeds;
 type OwnTool = Tool<ToolNeeds>;
 
-const toolsByName = new Map<unknown, OwnTool>(tools.map((tool) => [tool.name, tool]));
+const toolsByName = new Map<unknown, OwnTool>(mcpTools.map((tool) => [tool.name, tool]));
 const instructions =
   'Generates videos. Each uses credits of the account; get_price returns how many before. Link to the video and its poster.';
 
@@ -31,7 +31,7 @@ type McpAnswer = { readonly status: number; readonly contentType: string | null;
 export async function answerMcp({
   body,
   ...arrival
-}: Arrival<Deps> & { readonly body: Arguments }): Promise<McpAnswer> {
+}: UnguardedRequest<Deps> & { readonly body: ToolArguments }): Promise<McpAnswer> {
   const { ctx, deps } = arrival;
   const { method, params } = body;
   const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
@@ -49,7 +49,7 @@ export async function answerMcp({
   return { status: response.status, contentType: response.headers.get('Content-Type'), text };
 }
 
-function createServer(arrival: Arrival<Deps>): Server {
+function createServer(arrival: UnguardedRequest<Deps>): Server {
   const server = new Server(serverInfo(arrival.deps.brand.name), { capabilities: { tools: {} }, instructions });
   const { models } = arrival.deps.catalogue();
   server.setRequestHandler('tools/list', () => ({ tools: [...describeTools(models)] }));
@@ -63,11 +63,11 @@ function createServer(arrival: Arrival<Deps>): Server {
 
 /** Clients display the title, and use the name as a key. */
 function serverInfo(brandName: string) {
-  return { name: brandToken(brandName).toLowerCase(), title: brandName, version: '1' };
+  return { name: asciiBrandName(brandName).toLowerCase(), title: brandName, version: '1' };
 }
 
 /** An error is a result, so that the model reads it. */
-async function callTool(tool: OwnTool, given: Arguments, arrival: Arrival<Deps>): Promise<CallToolResult> {
+async function callTool(tool: OwnTool, given: ToolArguments, arrival: UnguardedRequest<Deps>): Promise<CallToolResult> {
   const { ctx, deps } = arrival;
   ctx.state.tool = tool.name;
   try {

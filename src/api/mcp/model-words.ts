@@ -5,22 +5,22 @@ import type { Model } from '../../catalogue/models/model.ts';
 import { standardPriceName } from '../../catalogue/prices/price-conditions.ts';
 import { inputJsonSchema } from '../../tasks/accept/documented-task-request.ts';
 import { isObject } from '../../platform/text/json.ts';
-import { boundsOf, type JsonSchema } from './tool-schema.ts';
+import { boundsText, type JsonSchema } from './tool-schema.ts';
 
 // An agent reads these words about each model: its purpose, its prices and the fields that it takes.
 
-export const modelWordsSchema = z.strictObject({
+export const modelSummarySchema = z.strictObject({
   model: z.string(),
   title: z.string(),
   about: z.string(),
   costs: z.string(),
   takes: z.array(z.string()),
 });
-type ModelWords = DeepReadonly<z.output<typeof modelWordsSchema>>;
+type ModelWords = DeepReadonly<z.output<typeof modelSummarySchema>>;
 
 const notAModel = 'It is not an AI model: it draws the prompt on a landscape, to try out the API.';
 
-export function modelWords(model: Model, prices: PresentedPrices, now: number): ModelWords {
+export function summarizeModel(model: Model, prices: PresentedPrices, now: number): ModelWords {
   const isPreview = model.providers.length > 0 && model.providers.every((name) => name === 'preview');
   const { description = '' } = model;
   const preview = isPreview && !/not an AI model/i.test(description) ? notAModel : '';
@@ -33,7 +33,7 @@ export function modelWords(model: Model, prices: PresentedPrices, now: number): 
   };
 }
 
-export function describeModel({ model, title, about, costs, takes }: ModelWords): string {
+export function modelSummaryText({ model, title, about, costs, takes }: ModelWords): string {
   const head = about === '' ? `${model}: ${title}.` : `${model}: ${title}. ${about}`;
   return [head, `  Costs ${costs}.`, `  Takes ${takes.join('; ')}.`].join('\n');
 }
@@ -79,7 +79,7 @@ function takenWords({ input }: Model): readonly string[] {
 function fieldWords(name: string, field: JsonSchema): string {
   const choices = Array.isArray(field['enum']) ? field['enum'].map(String).join(', ') : '';
   const constant = field['const'] === undefined ? '' : `always ${JSON.stringify(field['const'])}`;
-  const bounds = boundsOf(field, String(field['type'])).replace(/\.$/, '').toLowerCase();
+  const bounds = boundsText(field, String(field['type'])).replace(/\.$/, '').toLowerCase();
   const standard = field['default'];
   const values = [
     constant || choices || bounds,

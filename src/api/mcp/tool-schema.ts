@@ -66,7 +66,7 @@ function choicesOf(schema: JsonSchema): readonly unknown[] {
 function words(schema: JsonSchema, variants: readonly JsonSchema[], type: string): string {
   const given = [schema['description'], ...variants.map((one) => one['description'])];
   const described = [...new Set(given.filter((one): one is string => typeof one === 'string'))];
-  const bounds = variants.length === 1 ? boundsOf(variants[0] ?? {}, type) : '';
+  const bounds = variants.length === 1 ? boundsText(variants[0] ?? {}, type) : '';
   const all = described.join(' ').includes(bounds) ? described : [...described, bounds];
   const standard = schema['default'] ?? variants[0]?.['default'];
   const isStated = standard === undefined || /default/i.test(described.join(' ')) || isObject(standard);
@@ -74,7 +74,7 @@ function words(schema: JsonSchema, variants: readonly JsonSchema[], type: string
 }
 
 /** `1 to 20.`, `One of 4, 5, 10.` or `At most 9.` */
-export function boundsOf(schema: JsonSchema, type: string): string {
+export function boundsText(schema: JsonSchema, type: string): string {
   const choices = choicesOf(schema);
   if (choices.length > 0) {
     if (type === 'string') return '';

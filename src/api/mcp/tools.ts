@@ -3,40 +3,40 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { z } from 'zod';
 import { readSoldModels, type SoldDeps } from '../credits/price-view.ts';
 import { getCredits } from '../credits/credit-routes.ts';
-import { readTaskAsSeen, type ReadTaskDeps } from '../dialects/stored-video.ts';
-import { type EndpointOf, type GuardedRequest, type Guards, type DepsOfAll, parse } from '../core/define-endpoint.ts';
+import { readTaskAndMarkSeen, type ReadTaskDeps } from '../dialects/stored-video.ts';
+import { type EndpointOf, type GuardedRequest, type GuardSpec, type DepsOfAll, parseOrRefuse } from '../core/define-endpoint.ts';
 import type { ClientIdentity, DeepReadonly, WithClock } from '../core/endpoint.ts';
-import { existing } from '../core/http-error.ts';
-import { opaqueId, wholeNumber } from '../core/request-fields.ts';
+import { requireExisting } from '../core/http-error.ts';
+import { opaqueIdField, wholeNumberField } from '../core/request-fields.ts';
 import { idempotencyKeySchema } from '../core/idempotency-key.ts';
-import { storeInlineFile, type InlineDeps, isDataUrl } from '../dialects/inline-media.ts';
-import { fromJsonText, scalarOf } from '../dialects/translate-fields.ts';
+import { storeInlineFile, type InlineMediaDeps, isDataUrl } from '../dialects/inline-media.ts';
+import { jsonFromText, convertScalars } from '../dialects/translate-fields.ts';
 import { isObject } from '../../platform/text/json.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../../media/references/upload-rules.ts';
+import { maxUploadMegabytes, uploadFromUrl, uploadKindByFileName } from '../../media/references/upload-rules.ts';
 import { listModels } from '../models/model-routes.ts';
-import { describeModel, modelWords, modelWordsSchema } from './model-words.ts';
+import { modelSummaryText, summarizeModel, modelSummarySchema } from './model-words.ts';
 import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
 import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/task-price-routes.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
-import { findMaker } from '../../tasks/list/task-maker.ts';
+import { findTaskCreator } from '../../tasks/list/task-maker.ts';
 import { cancelTask } from '../tasks/cancel-routes.ts';
-import { type CancelDeps, cancelUnstarted } from '../../tasks/end/cancel-task.ts';
+import { type CancelTaskDeps, cancelTaskIfUnstarted } from '../../tasks/end/cancel-task.ts';
 import { listTasksOfAccount } from '../tasks/task-list-routes.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
-import { listedTaskSchema, presentListedTask, type RecordDeps } from '../tasks/task-view.ts';
+import { listedTaskSchema, presentListedTask, type TaskRecordDeps } from '../tasks/task-view.ts';
 
-export type Arguments = Readonly<Record<string, unknown>>;
+export type ToolArguments = Readonly<Record<string, unknown>>;
 type Caller = Pick<GuardedRequest, 'ctx'> & { readonly identity: ClientIdentity };
-type ToolCall = Caller & { readonly given: Arguments };
+type ToolCall = Caller & { readonly given: ToolArguments };
 
 /** `text` has the main facts of `data`, because some clients show a model only text. */
 type ToolAnswer = { readonly data: object; readonly text: string; readonly links?: readonly ResourceLink[] };
 
 /** `Deps`: what it needs, as of an endpoint. */
 export type Tool<Deps = never> = Pick<Description, 'name' | 'title' | 'description' | 'annotations'> & {
-  readonly guards: Guards;
+  readonly guards: GuardSpec;
   /** Takes the fields of a create request, besides those of `input`. */
   readonly takesTaskRequest?: true | undefined;
   readonly input: z.ZodType | undefined;
@@ -86,14 +86,14 @@ function describeVideo(video: Video): string {
 
 /** Clients time out a call after a minute, and agents repeat it while they wait. */
 const mergesAfterSuccessMs = 120_000;
-const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
+const wait = wholeNumberField(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
-type ReadDeps = ReadTaskDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
+type ReadDeps = ReadTaskDeps & TaskRecordDeps & { readonly taskWaiters: TaskWaiters };
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: ReadDeps) {
-  const task = await readTaskAsSeen(deps, identity.caller, taskId);
+  const task = await readTaskAndMarkSeen(deps, identity.caller, taskId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
-  const maker = await findMaker(deps.db, taskId);
+  const maker = await findTaskCreator(deps.db, taskId);
   return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });
 }
 
@@ -104,19 +104,19 @@ function isCancelled(ctx: Caller['ctx']): boolean {
 }
 
 /** Models write numbers and booleans as text where several models of the catalogue differ, and some clients write objects and lists so. */
-function withScalars(body: Arguments, models: ModelCatalogue): Arguments {
+function withScalars(body: ToolArguments, models: ModelCatalogue): ToolArguments {
   const { model } = body;
-  const input = fromJsonText(body['input']);
+  const input = jsonFromText(body['input']);
   if (!isObject(input)) return body;
   const of = typeof model === 'string' ? models.get(model)?.input : undefined;
   const isNested = (name: string) => name.endsWith('Urls') || name === 'options';
-  const valueOf = (name: string, value: unknown) => scalarOf(name, isNested(name) ? fromJsonText(value) : value, of);
+  const valueOf = (name: string, value: unknown) => convertScalars(name, isNested(name) ? jsonFromText(value) : value, of);
   const fields = Object.entries(input).map(([name, value]) => [name, valueOf(name, value)]);
   return { ...body, input: Object.fromEntries(fields) as unknown };
 }
 
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
-const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelDeps> = {
+const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelTaskDeps> = {
   name: 'generate_video',
   title: 'Generate a video',
   description:
@@ -135,7 +135,7 @@ const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelDeps> = {
     video: listedTaskSchema.optional().meta({ description: 'Absent if the key lacks the scope `tasks:read`.' }),
   }),
   run: async ({ given, ...caller }, deps) => {
-    const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
+    const { wait_seconds: seconds, idempotency_key: key, ...input } = parseOrRefuse(generateInput, given);
     const { ctx, identity } = caller;
     const order = { caller: identity.caller, input, dialect: 'native', idempotency: { key }, mergesAfterSuccessMs };
     const accepted = await takeOrder(ctx, deps, {
@@ -150,13 +150,13 @@ const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelDeps> = {
     // The task is accepted, so the call succeeds even if the wait fails.
     const canRead = identity.caller.scopes.includes('tasks:read');
     const video = canRead ? await readVideo(taskId, seconds, caller, deps).catch(() => undefined) : undefined;
-    if (!data.isRepeat && isCancelled(ctx)) await cancelUnstarted(deps, taskId);
+    if (!data.isRepeat && isCancelled(ctx)) await cancelTaskIfUnstarted(deps, taskId);
     if (video === undefined) return { data, text: `${text} Task ${taskId}.` };
     return { data: { ...data, video }, text: `${text} ${describeVideo(video)}`, links: linksOf(video) };
   },
 };
 
-const getInput = z.strictObject({ taskId: opaqueId, wait_seconds: wait });
+const getInput = z.strictObject({ taskId: opaqueIdField, wait_seconds: wait });
 const getVideo: Tool<ReadDeps> = {
   name: 'get_video',
   title: 'Get a video',
@@ -166,7 +166,7 @@ const getVideo: Tool<ReadDeps> = {
   input: getInput,
   output: listedTaskSchema,
   run: async ({ given, ...caller }, deps) => {
-    const { taskId, wait_seconds: seconds } = parse(getInput, given);
+    const { taskId, wait_seconds: seconds } = parseOrRefuse(getInput, given);
     const video = await readVideo(taskId, seconds, caller, deps);
     return { data: video, text: describeVideo(video), links: linksOf(video) };
   },
@@ -175,7 +175,7 @@ const getVideo: Tool<ReadDeps> = {
 const notFile =
   'must be the file itself, in base64 or as a data URL in base64; a path cannot be read, and media on the web need no upload';
 const uploadInput = z.strictObject({ data: z.string({ error: notFile }) });
-const uploadMedia: Tool<InlineDeps> = {
+const uploadMedia: Tool<InlineMediaDeps> = {
   name: 'upload_media',
   title: 'Upload a reference file',
   description:
@@ -187,22 +187,22 @@ const uploadMedia: Tool<InlineDeps> = {
   input: uploadInput,
   output: z.strictObject({ url: z.url(), fields: z.array(z.string()) }),
   run: async ({ given, identity }, deps) => {
-    const { data } = parse(uploadInput, given);
+    const { data } = parseOrRefuse(uploadInput, given);
     const value = isDataUrl(data) ? data : `data:application/octet-stream;base64,${data}`;
     const url = String(await storeInlineFile(deps, identity.caller.accountId, { path: 'data', value, notFile }));
-    const upload = existing(uploadFromUrl(deps.publicUrl, url), 'media_missing');
-    const fields = mediaFields.filter(({ media }) => media === uploadKinds[upload.fileName]).map(({ name }) => name);
+    const upload = requireExisting(uploadFromUrl(deps.publicUrl, url), 'media_missing');
+    const fields = mediaFields.filter(({ media }) => media === uploadKindByFileName[upload.fileName]).map(({ name }) => name);
     return { data: { url, fields }, text: `${url} for ${fields.join(', ')}` };
   },
 };
 
 const listModelsTool: Tool<SoldDeps & WithClock> = {
   ...toolOf(listModels, 'list_models', 'Lists models: what each is, costs and takes.', () => ''),
-  output: z.strictObject({ models: z.array(modelWordsSchema) }),
+  output: z.strictObject({ models: z.array(modelSummarySchema) }),
   run: async ({ identity }, deps) => {
     const sold = await readSoldModels(deps, identity.caller.accountId);
-    const described = sold.map(({ model, prices }) => modelWords(model, prices, deps.now()));
-    return { data: { models: described }, text: described.map(describeModel).join('\n') };
+    const described = sold.map(({ model, prices }) => summarizeModel(model, prices, deps.now()));
+    return { data: { models: described }, text: described.map(modelSummaryText).join('\n') };
   },
 };
 
@@ -237,4 +237,4 @@ const declared = [
 
 export type ToolNeeds = DepsOfAll<(typeof declared)[number]>;
 
-export const tools: readonly Tool<ToolNeeds>[] = declared;
+export const mcpTools: readonly Tool<ToolNeeds>[] = declared;

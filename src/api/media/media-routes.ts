@@ -1,18 +1,18 @@
-import type { ServedFile, ResultStore } from '../../media/store/result-store.ts';
-import { answer, type AppRouter, type Context } from '../core/context.ts';
-import { existing } from '../core/http-error.ts';
+import type { VerifiedLink, ResultStore } from '../../media/store/result-store.ts';
+import { answerEnvelope, type AppRouter, type Context } from '../core/context.ts';
+import { requireExisting } from '../core/http-error.ts';
 import type { WithClock } from '../core/endpoint.ts';
-import { type MediaDeps, sendMedia } from './send-media.ts';
+import { type SendMediaDeps, sendMedia } from './send-media.ts';
 
 const mediaPath = /^\/media\/.*$/s;
 
-type Deps = MediaDeps & WithClock & { readonly resultStore: ResultStore };
+type Deps = SendMediaDeps & WithClock & { readonly resultStore: ResultStore };
 
 /**
  * Serves files of the result store under signed links, without an API key. `&download=1` makes browsers save the file, because they ignore
  * the `download` attribute of a link that redirects to a bucket.
  */
-export function mediaRoute(router: AppRouter, deps: Deps): void {
+export function addMediaRoute(router: AppRouter, deps: Deps): void {
   const { resultStore, now } = deps;
   router.get(mediaPath, async (ctx) => {
     const link = openedLink(ctx, resultStore);
@@ -22,7 +22,7 @@ export function mediaRoute(router: AppRouter, deps: Deps): void {
   router.options(mediaPath, (ctx) => {
     ctx.set({ ...openToAllSites, Allow: methods, 'Access-Control-Allow-Methods': methods });
     ctx.set({ 'Access-Control-Allow-Headers': 'Range, If-Range, If-None-Match', 'Access-Control-Max-Age': '86400' });
-    answer(ctx, { code: 200, msg: 'success', data: {} });
+    answerEnvelope(ctx, { code: 200, msg: 'success', data: {} });
   });
 }
 
@@ -36,13 +36,13 @@ const openToAllSites = {
 };
 
 /** Every invalid link gets the same error, whether or not the file exists. */
-function openedLink(ctx: Context, store: ResultStore): ServedFile {
+function openedLink(ctx: Context, store: ResultStore): VerifiedLink {
   const query = new URLSearchParams(ctx.querystring);
   // Repeated parameters make the link invalid.
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
   // The path is not decoded: keys contain no escapes.
   const disposition = query.get('download') === '1' ? 'attachment' : 'inline';
-  return existing(
+  return requireExisting(
     store.open({ key: ctx.path.slice('/media/'.length), expires, signature }, disposition),
     'link_invalid',
   );

@@ -6,23 +6,23 @@ import { dayMs } from '../../platform/timing/duration.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import type { MediaToSend, ServedFile, Passing, ResultStore } from '../../media/store/result-store.ts';
+import type { MediaToSend, VerifiedLink, ProxiedDownload, ResultStore } from '../../media/store/result-store.ts';
 
-export type MediaDeps = WithDb & {
+export type SendMediaDeps = WithDb & {
   readonly resultStore: Pick<ResultStore, 'sourceOf'>;
   readonly retentionMs: number;
 };
 
 type SentMedia = {
-  readonly link: ServedFile;
+  readonly link: VerifiedLink;
   /** The response may be cached for this time. */
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly passing?: Passing;
+  readonly passing?: ProxiedDownload;
 };
 
 /** Sends a file of the result store, or redirects to it in a bucket. Explains a missing one. */
-export async function sendMedia(ctx: Context, deps: MediaDeps, sent: SentMedia): Promise<void> {
+export async function sendMedia(ctx: Context, deps: SendMediaDeps, sent: SentMedia): Promise<void> {
   const { link, passing } = sent;
   const source = await deps.resultStore.sourceOf(link, ctx.method === 'HEAD' ? 'HEAD' : 'GET', passing);
   if (source === undefined) throw await explainMissing(deps, link.key);
@@ -62,15 +62,15 @@ async function sendSource(ctx: Context, source: MediaToSend, sent: SentMedia): P
 const keyOfTask = new RegExp(`^results/(${uuidPattern})/`);
 
 /** Runs only for missing files, so that others need no database. */
-async function explainMissing({ db, retentionMs }: MediaDeps, key: string): Promise<HttpError> {
+async function explainMissing({ db, retentionMs }: SendMediaDeps, key: string): Promise<HttpError> {
   const taskId = keyOfTask.exec(key)?.[1];
   const task = taskId === undefined ? undefined : await findTask(db, taskId);
   if (task === undefined) return new HttpError('media_deleted');
-  return task.mediaDeletedAt === undefined ? new HttpError('media_missing') : mediaDeleted(task, retentionMs);
+  return task.mediaDeletedAt === undefined ? new HttpError('media_missing') : mediaDeletedError(task, retentionMs);
 }
 
 /** Explains when and why the video of a task was deleted. */
-export function mediaDeleted(task: Task, retentionMs: number): HttpError {
+export function mediaDeletedError(task: Task, retentionMs: number): HttpError {
   const { mediaDeletedAt, contentDeletedAt, completedAt = Infinity, state } = task;
   if (mediaDeletedAt === undefined || state !== 'success') return new HttpError('media_deleted');
   const isExpired = mediaDeletedAt - completedAt >= retentionMs;

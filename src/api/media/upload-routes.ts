@@ -1,43 +1,43 @@
 import { z } from 'zod';
-import { formatBytes, formatOf } from '../../media/references/file-format.ts';
+import { bytesToDetectFormat, formatOfBytes } from '../../media/references/file-format.ts';
 import {
-  imageLimits,
+  imageLimitsText,
   maxUploadBytes,
   maxUploadMegabytes,
   maxUploads,
   mediaFormats,
   uploadKey,
-  uploadKinds,
-  uploadTypes,
+  uploadKindByFileName,
+  uploadMediaTypes,
   uploadUrl,
 } from '../../media/references/upload-rules.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { maxUploadsAtOnce, withUploadSlot } from '../core/limits/upload-slots.ts';
+import { maxAccountUploadsAtOnce, withUploadSlot } from '../core/limits/upload-slots.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
-import { isForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
-import { announcedFileBytes, type LimitByFirstBytes, saveBytes } from '../core/server/read-body.ts';
-import type { InlineDeps } from '../dialects/inline-media.ts';
-import type { LinkStore } from '../tasks/task-view.ts';
+import { isMultipartForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
+import { requireAnnouncedFileBytes, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-body.ts';
+import type { InlineMediaDeps } from '../dialects/inline-media.ts';
+import type { LinkSigner } from '../tasks/task-view.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 import type { MediaKind } from '../../catalogue/input/input-bounds.ts';
 
 const kinds = ['image', 'video', 'audio'] as const satisfies readonly MediaKind[];
-const types = [...kinds.flatMap((kind): readonly string[] => uploadTypes[kind]), 'application/octet-stream'];
+const types = [...kinds.flatMap((kind): readonly string[] => uploadMediaTypes[kind]), 'application/octet-stream'];
 const fieldNames = mediaFields.map(({ name }) => name);
 
 const largest = maxUploadBytes('video');
 /** A file of no known format is refused anyway, so it has the least limit. */
 const limit: LimitByFirstBytes = {
   minBytes: maxUploadBytes('image'),
-  startBytes: formatBytes,
+  startBytes: bytesToDetectFormat,
   limitOf: (start) => maxUploadBytes(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),
 };
 
-type UploadDeps = InlineDeps & { readonly resultStore: LinkStore };
+type UploadDeps = InlineMediaDeps & { readonly resultStore: LinkSigner };
 
 export const uploadMedia = defineEndpoint({
   operationId: 'uploadMedia',
@@ -47,11 +47,11 @@ export const uploadMedia = defineEndpoint({
   summary: 'Upload a reference image, video or audio file',
   description:
     `The body is the file, or a form (\`multipart/form-data\`) with one file: a ${mediaFormats.image} image ` +
-    `${imageLimits(maxUploadMegabytes.image)}, not animated; an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB; ` +
+    `${imageLimitsText(maxUploadMegabytes.image)}, not animated; an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB; ` +
     `or an ${mediaFormats.audio} file of at most ${maxUploadMegabytes.audio} MB. Its content decides what it is; the type may be any, ` +
     'or missing. It is stored for as long as videos are, an image as an upright JPEG. ' +
     'Until `expireTime`, `url` can be used in the `fields` of `input` by this account; only `previewUrl` can be fetched. ' +
-    `An account has at most ${maxUploads} files and ${maxUploadsAtOnce} concurrent uploads.`,
+    `An account has at most ${maxUploads} files and ${maxAccountUploadsAtOnce} concurrent uploads.`,
   fileTypes: types,
   takesAnyType: true,
   data: z
@@ -65,17 +65,17 @@ export const uploadMedia = defineEndpoint({
     .meta({ id: 'UploadedMedia' }),
   failures: ['invalid_request', 'malformed_form', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps: UploadDeps) => {
-    const maxBytes = isForm(ctx) ? largest + maxFormOverhead : largest;
+    const maxBytes = isMultipartForm(ctx) ? largest + maxFormOverhead : largest;
     const receive = (path: string) =>
-      isForm(ctx) ? saveFormFile(ctx, path, maxBytes) : saveBytes(ctx, path, maxBytes, limit);
-    return withUploadSlot({ accountId, bytes: announcedFileBytes(ctx, maxBytes) }, async () => {
+      isMultipartForm(ctx) ? saveFormFile(ctx, path, maxBytes) : saveBodyToFile(ctx, path, maxBytes, limit);
+    return withUploadSlot({ accountId, bytes: requireAnnouncedFileBytes(ctx, maxBytes) }, async () => {
       // A video takes minutes on a slow line.
       allowSlowBody(ctx.req);
       const outcome = await deps.storeUpload(accountId, receive);
       if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
       if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the file ${outcome.why}` }]);
       const { upload, expiresAt } = outcome;
-      const kind = uploadKinds[upload.fileName];
+      const kind = uploadKindByFileName[upload.fileName];
       return {
         url: uploadUrl(deps.publicUrl, upload),
         kind,
@@ -88,7 +88,7 @@ export const uploadMedia = defineEndpoint({
 });
 
 function mediaKindOf(start: Buffer): string | undefined {
-  const format = formatOf(start);
+  const format = formatOfBytes(start);
   return format?.name === 'an MP4 file' ? 'video' : format?.kind;
 }
 

@@ -1,30 +1,30 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { presentSample, sampleViewSchema } from './sample-routes.ts';
-import { findPrice, type ModelCatalogue, unknownModel } from '../../catalogue/models/model.ts';
+import { findPriceByName, type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/price-conditions.ts';
 import { inputJsonSchema, sampleRequest } from '../../tasks/accept/documented-task-request.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { findSetPrice, listPrices, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../credits/prices/prices.ts';
+import { findSetPrice, listOperatorPrices, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../credits/prices/prices.ts';
 import { requireOwnAccount } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
   futureError,
   idField,
   maxUnixMs,
-  plainText,
+  plainTextField,
   reasonField,
-  required,
-  wholeNumber,
+  requiredMessage,
+  wholeNumberField,
 } from '../core/request-fields.ts';
 import {
   cutPage,
   idParameter,
   nextCursorSchema,
-  numberedPage,
+  numberedPageParameters,
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
@@ -33,9 +33,9 @@ import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import {
   type PriceDeps,
-  presentPrices,
+  readModelPrices,
   presentSetPrice,
-  pricedModel,
+  pricedModelFields,
   readSoldModels,
   setPriceSchema,
   type SoldDeps,
@@ -54,7 +54,7 @@ const limitsSchema = z
 
 const modelSchema = z
   .strictObject({
-    ...pricedModel,
+    ...pricedModelFields,
     inputSchema: z.record(z.string(), z.unknown()).meta({
       description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
     }),
@@ -116,19 +116,19 @@ const list = defineEndpoint({
     model: textParameter(modelError)
       .regex(/^[\w./-]{1,100}$/)
       .optional(),
-    ...numberedPage,
+    ...numberedPageParameters,
   }),
   data: z.strictObject({
-    models: z.array(z.strictObject(pricedModel)),
+    models: z.array(z.strictObject(pricedModelFields)),
     prices: z.array(setPriceSchema),
     nextCursor: nextCursorSchema,
   }),
   failures: ['account_not_found'],
   handler: async ({ query: { accountId, model, cursor: before, limit } }, deps: PriceDeps) => {
-    if (accountId !== undefined) existing(await findAccount(deps.db, accountId), 'account_not_found');
-    const prices = await listPrices(deps.db, { accountId, model, before, limit: limit + 1 });
+    if (accountId !== undefined) requireExisting(await findAccount(deps.db, accountId), 'account_not_found');
+    const prices = await listOperatorPrices(deps.db, { accountId, model, before, limit: limit + 1 });
     const { page, nextCursor } = cutPage(prices, limit, ({ priceId }) => String(priceId));
-    return { models: await presentPrices(deps, accountId), prices: page.map(presentSetPrice), nextCursor };
+    return { models: await readModelPrices(deps, accountId), prices: page.map(presentSetPrice), nextCursor };
   },
 });
 
@@ -144,19 +144,19 @@ const set = defineEndpoint({
     `tasks created at \`fromTime\` or later. The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has ` +
     'the price in time.',
   body: z.strictObject({
-    model: z.string({ error: required(modelError) }),
-    priceName: plainText(maxPriceNameLength)
+    model: z.string({ error: requiredMessage(modelError) }),
+    priceName: plainTextField(maxPriceNameLength)
       .nullish()
       .meta({ description: 'The price of the model. Omit it for a model that has only one.' }),
-    creditsPerSecond: wholeNumber(0, maxPriceCredits, required(priceError)).nullable().meta({
+    creditsPerSecond: wholeNumberField(0, maxPriceCredits, requiredMessage(priceError)).nullable().meta({
       description:
         'Null, and no `creditsPerVideo`: return to the list price, or without an account to the price of the catalogue.',
     }),
-    creditsPerVideo: wholeNumber(0, maxPriceCredits, priceError)
+    creditsPerVideo: wholeNumberField(0, maxPriceCredits, priceError)
       .nullish()
       .meta({ description: 'Added once for each video; 0 by default.' }),
     accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
-    fromTime: wholeNumber(0, maxUnixMs, futureError)
+    fromTime: wholeNumberField(0, maxUnixMs, futureError)
       .nullish()
       .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
     reason: reasonField,
@@ -189,11 +189,11 @@ async function namedPrice(
   { model, priceName }: { readonly model: string; readonly priceName?: string | null | undefined },
   isEnd: boolean,
 ): Promise<string> {
-  const found = findPrice(models, model, priceName ?? undefined);
+  const found = findPriceByName(models, model, priceName ?? undefined);
   if (found.ok) return found.name;
   const canBeSet = isEnd && typeof priceName === 'string';
   if (canBeSet && (await findSetPrice(db, { model, priceName })) !== undefined) return priceName;
-  const message = unknownModel(models, model);
+  const message = unknownModelRefusal(models, model);
   const refusal = message === undefined ? { path: 'priceName', message: found.message } : { path: 'model', message };
   throw invalidRequest([refusal]);
 }
@@ -224,7 +224,7 @@ const withdraw = defineEndpoint({
   summary: 'Withdraw a future price',
   description: `Possible until ${priceLeadMs / 1000} seconds before it begins. Set a new price to replace one in force. Idempotent.`,
   body: z.strictObject({
-    priceId: z.int({ error: required(idError) }).min(1),
+    priceId: z.int({ error: requiredMessage(idError) }).min(1),
     reason: reasonField,
   }),
   data: setPriceSchema,

@@ -39,7 +39,7 @@ const providerSchema = z.strictObject({
 /** `catalogueState`: which catalogue is in force, and since when. */
 type Deps = WithDb & WithCatalogue & { readonly catalogueState: () => CatalogueState };
 
-export const showCatalogue = defineEndpoint({
+export const adminShowCatalogue = defineEndpoint({
   operationId: 'adminShowCatalogue',
   route: 'GET /api/admin/v1/catalogue',
   summary: 'Show the catalogue in force',

@@ -44,7 +44,7 @@ function sampleOf({ sample, isRemote }: CatalogueModel): ModelSample | undefined
  * Serves the samples without a key, because a browser's media elements send no
  * headers. No part of a request becomes a path.
  */
-export function sampleRoute(router: AppRouter, { catalogue }: WithCatalogue): void {
+export function addSampleRoute(router: AppRouter, { catalogue }: WithCatalogue): void {
   router.get(path, async (ctx) => {
     const query = new URLSearchParams(ctx.querystring);
     const model = catalogue().models.get(query.get('model') ?? '');

@@ -4,20 +4,20 @@ import {
   maxCallbacksCounted,
   maxTasksRead,
   readCallbackBacklog,
-  sumCreatedOfDay,
-  sumEndedOfDay,
+  sumTasksCreatedInDay,
+  sumTasksEndedInDay,
 } from '../../library/operations/overview-counts.ts';
 import { listViolations } from '../../credits/ledger/ledger-audit.ts';
 import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
-import { failCodes, failOutcome, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
+import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
 import { unfinishedStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { providerSchema } from '../providers/provider-view.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -92,10 +92,10 @@ export const adminOverview = defineEndpoint({
 });
 
 async function readLastDay(db: Database) {
-  const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
+  const [{ created, charged }, ended] = await Promise.all([sumTasksCreatedInDay(db), sumTasksEndedInDay(db)]);
   const failedTasks = failCodes.flatMap((failCode) => {
     const tasks = ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
-    return tasks === 0 ? [] : [{ failCode, outcome: failOutcome(failCode), tasks }];
+    return tasks === 0 ? [] : [{ failCode, outcome: outcomeOfFailCode(failCode), tasks }];
   });
   const countOf = (counted: FailOutcome) =>
     failedTasks.reduce((sum, { outcome, tasks }) => (outcome === counted ? sum + tasks : sum), 0);
@@ -117,6 +117,6 @@ async function readLedgerState(db: Database) {
   return {
     auditedTime: auditedAt === 0 ? null : auditedAt,
     violations,
-    found: found.map((one) => view(violationSchema, { ...one, foundTime: one.foundAt })),
+    found: found.map((one) => pickSchemaFields(violationSchema, { ...one, foundTime: one.foundAt })),
   };
 }

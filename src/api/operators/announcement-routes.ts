@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  announceAs,
+  setAnnouncementAs,
   announcementLevels,
   maxAnnouncementLength,
   maxAnnouncementLinkLength,
@@ -12,8 +12,8 @@ import type { Database } from '../../platform/database/database.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { invalidRequest } from '../core/http-error.ts';
-import { futureError, maxUnixMs, oneOf, orNull, plainText, wholeNumber, unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { futureError, maxUnixMs, oneOf, orNull, plainTextField, wholeNumberField, unixMs } from '../core/request-fields.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 export const announcementSchema = z
   .strictObject({
@@ -25,7 +25,7 @@ export const announcementSchema = z
   .meta({ id: 'Announcement' });
 
 export function presentAnnouncement({ endsAt, ...announcement }: Announcement) {
-  return view(announcementSchema, { ...announcement, endTime: endsAt });
+  return pickSchemaFields(announcementSchema, { ...announcement, endTime: endsAt });
 }
 
 const data = z.strictObject({ announcement: orNull(announcementSchema) });
@@ -51,18 +51,18 @@ const set = defineEndpoint({
   summary: 'Publish an announcement in the console',
   description: 'Replaces the announcement before it. Open pages of the console show it within a minute.',
   body: z.strictObject({
-    text: plainText(maxAnnouncementLength),
+    text: plainTextField(maxAnnouncementLength),
     level: oneOf(announcementLevels).default('info'),
     link: z
       .url({ protocol: /^https?$/, error: linkError })
       .max(maxAnnouncementLinkLength, { error: linkError })
       .optional(),
-    endTime: wholeNumber(0, maxUnixMs).optional().meta({ description: 'Unix milliseconds; by default, it stays.' }),
+    endTime: wholeNumberField(0, maxUnixMs).optional().meta({ description: 'Unix milliseconds; by default, it stays.' }),
   }),
   data,
   handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }: WithDb & WithClock) => {
     if (endsAt !== undefined && endsAt <= now()) throw invalidRequest([{ path: 'endTime', message: futureError }]);
-    await announceAs(db, actor, { text, level, link, endsAt });
+    await setAnnouncementAs(db, actor, { text, level, link, endsAt });
     return current(db);
   },
 });
@@ -80,4 +80,4 @@ const remove = defineEndpoint({
   },
 });
 
-export const announcementEndpoints = [show, set, remove];
+export const operatorAnnouncementEndpoints = [show, set, remove];

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { operatorActions } from '../../accounts/operators/operator.ts';
-import { listActions, type RecordedAction } from '../../accounts/operators/operator-actions.ts';
+import { listOperatorActions, type RecordedAction } from '../../accounts/operators/operator-actions.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
-import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../core/query-parameters.ts';
+import { pickSchemaFields } from '../core/view.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPageParameters, strictQuery } from '../core/query-parameters.ts';
 
 const actorSchema = z.strictObject({
   kind: z.enum(['operator', 'user', 'command_line']),
@@ -43,11 +43,11 @@ const list = defineEndpoint({
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     operatorId: idParameter('an operator').optional(),
-    ...numberedPage,
+    ...numberedPageParameters,
   }),
   data: z.strictObject({ actions: z.array(actionSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { accountId, operatorId, cursor: before, limit } }, { db }) => {
-    const actions = await listActions(db, { accountId, operatorId, before, limit: limit + 1 });
+    const actions = await listOperatorActions(db, { accountId, operatorId, before, limit: limit + 1 });
     const { page, nextCursor } = cutPage(actions, limit, ({ actionId }) => String(actionId));
     return { actions: page.map(presentAction), nextCursor };
   },
@@ -55,7 +55,7 @@ const list = defineEndpoint({
 
 function presentAction({ accountId, taskId, keyId, ...action }: RecordedAction) {
   const actor = { operatorId: null, userId: null, requestId: null, ...action.actor };
-  return view(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime: action.createdAt });
+  return pickSchemaFields(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime: action.createdAt });
 }
 
-export const auditEndpoints = [list];
+export const operatorAuditEndpoints = [list];

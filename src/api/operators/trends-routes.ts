@@ -181,4 +181,4 @@ const topAccounts = defineEndpoint({
   },
 });
 
-export const trendEndpoints = [trends, topAccounts];
+export const operatorTrendEndpoints = [trends, topAccounts];

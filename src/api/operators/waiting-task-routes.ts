@@ -6,13 +6,13 @@ import {
   waitReasons,
 } from '../../library/operations/waiting-tasks.ts';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { providerName, requireProvider } from '../providers/provider-routes.ts';
+import { providerNameField, requireProvider } from '../providers/provider-routes.ts';
 import { maxRetried, retryProviderAs, retryTaskAs } from '../../tasks/jobs/end-waits-early.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { existing } from '../core/http-error.ts';
+import { requireExisting } from '../core/http-error.ts';
 import { idField, reasonField, unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const cause = {
   reason: z.enum(waitReasons).meta({
@@ -68,9 +68,9 @@ const waiting = defineEndpoint({
       listWaitingTasks(db),
     ]);
     return {
-      groups: groups.map(({ nextAt: nextTime, ...group }) => view(groupSchema, { ...group, nextTime })),
+      groups: groups.map(({ nextAt: nextTime, ...group }) => pickSchemaFields(groupSchema, { ...group, nextTime })),
       accounts,
-      tasks: tasks.map(({ nextAt: nextTime, ...task }) => view(taskSchema, { ...task, nextTime })),
+      tasks: tasks.map(({ nextAt: nextTime, ...task }) => pickSchemaFields(taskSchema, { ...task, nextTime })),
     };
   },
 });
@@ -90,7 +90,7 @@ const retryTask = defineEndpoint({
   data: z.strictObject({ isRetried: z.boolean().meta({ description: 'False if the task has ended.' }) }),
   failures: ['task_not_found'],
   handler: async ({ actor, input }, { db, retryTask: retry }: WithDb & RetryDeps) => {
-    const { isRetried } = existing(await retryTaskAs(db, actor, input), 'task_not_found');
+    const { isRetried } = requireExisting(await retryTaskAs(db, actor, input), 'task_not_found');
     if (isRetried) retry(input);
     return { isRetried };
   },
@@ -103,7 +103,7 @@ const retryProvider = defineEndpoint({
   description:
     `${safe} Ends the cooldown of the provider, after which one task tries whether it works again, and retries the first ${maxRetried} ` +
     'tasks of its queues; the others follow as slots become free.',
-  body: z.strictObject({ provider: providerName, reason: reasonField }),
+  body: z.strictObject({ provider: providerNameField, reason: reasonField }),
   data: z.strictObject({ tasks: z.int().meta({ description: 'The number of tasks that are retried.' }) }),
   handler: async ({ actor, input }, { db, catalogue, retryTask: retry }: WithDb & WithCatalogue & RetryDeps) => {
     const { provider } = input;
@@ -114,4 +114,4 @@ const retryProvider = defineEndpoint({
   },
 });
 
-export const waitingEndpoints = [waiting, retryTask, retryProvider];
+export const operatorWaitingTaskEndpoints = [waiting, retryTask, retryProvider];

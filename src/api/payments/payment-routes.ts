@@ -4,20 +4,20 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, opaqueId, unixMs } from '../core/request-fields.ts';
-import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
+import { oneOf, opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { cutPage, idPageParameters, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
 import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
-import { listUngranted } from '../../credits/payments/payment-reconciliation.ts';
+import { listUngrantedPayments } from '../../credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../credits/payments/start-checkout.ts';
 import {
   adminTopUpSchema,
   presentAdminTopUp,
   presentTopUp,
-  presentUngranted,
-  priceSchema,
+  presentUngrantedPayment,
+  packagePriceSchema,
   topUpSchema,
-  ungrantedSchema,
+  ungrantedPaymentSchema,
 } from './top-up-view.ts';
 import { listTopUps, maxOpenTopUps, topUpStates } from '../../credits/payments/top-ups.ts';
 
@@ -44,7 +44,7 @@ const packages = defineEndpoint({
   data: z.strictObject({
     ...providerFields,
     packages: z.array(
-      z.strictObject({ package: z.string(), title: z.string(), credits: z.int().positive(), price: priceSchema }),
+      z.strictObject({ package: z.string(), title: z.string(), credits: z.int().positive(), price: packagePriceSchema }),
     ),
   }),
   handler: async (_call, { catalogue, payments }: SaleDeps) => {
@@ -65,7 +65,7 @@ const start = defineEndpoint({
     "Creates a checkout at the payment provider. Open `checkoutUrl` in the customer's browser; it leads back to the account's credits, " +
     'with `topUp` and `checkout` (`success` or `cancelled`) in the query. The credits are granted once the payment has arrived, which ' +
     `may be before or after that. At most ${maxOpenTopUps} checkouts of an account may be open.`,
-  body: z.strictObject({ package: opaqueId.meta({ description: 'The name of a package.' }) }),
+  body: z.strictObject({ package: opaqueIdField.meta({ description: 'The name of a package.' }) }),
   data: z.strictObject({ topUpId: z.string(), checkoutUrl: z.string(), expireTime: unixMs }),
   failures: [
     'payments_disabled',
@@ -106,7 +106,7 @@ const list = defineEndpoint({
   scope: 'member',
   summary: 'List purchases of credits',
   description: listed,
-  query: strictQuery(idPage),
+  query: strictQuery(idPageParameters),
   data: z.strictObject({ topUps: z.array(topUpSchema), nextCursor: nextCursorSchema }),
   handler: async ({ accountId, role, query: { cursor: before, limit } }, { db }) => {
     const rows = await listTopUps(db, { accountId, before, limit: limit + 1 });
@@ -123,7 +123,7 @@ const adminList = defineEndpoint({
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     state: oneOf(topUpStates).optional(),
-    ...idPage,
+    ...idPageParameters,
   }),
   data: z.strictObject({ topUps: z.array(adminTopUpSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { accountId, state, cursor: before, limit } }, { db }) => {
@@ -144,7 +144,7 @@ const adminShow = defineEndpoint({
     reconcileTime: unixMs
       .nullable()
       .meta({ description: "When purchases were last compared with the provider's records." }),
-    ungranted: z.array(ungrantedSchema).meta({
+    ungranted: z.array(ungrantedPaymentSchema).meta({
       description: `The oldest ${maxUngranted} payments that were not granted. Return them at the provider, or remove the reason.`,
     }),
   }),
@@ -153,7 +153,7 @@ const adminShow = defineEndpoint({
     return {
       ...presentProvider(payments),
       reconcileTime: paymentsReconciledAt === 0 ? null : paymentsReconciledAt,
-      ungranted: (await listUngranted(db, maxUngranted)).map(presentUngranted),
+      ungranted: (await listUngrantedPayments(db, maxUngranted)).map(presentUngrantedPayment),
     };
   },
 });

@@ -4,9 +4,9 @@ import type { WithDb } from '../core/endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
 import { maxBodyBytes } from '../core/request-sizes.ts';
-import { announcedBytes, readBytes } from '../core/server/read-body.ts';
+import { requireAnnouncedBytes, readBodyBytes } from '../core/server/read-body.ts';
 import type { Logger } from 'pino';
-import { InvalidEvent, type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
+import { InvalidPaymentEvent, type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
 import { type PaymentDeps, applyPaymentEvent } from '../../credits/payments/apply-payments.ts';
 
 const types = ['application/json'];
@@ -24,7 +24,7 @@ type Deps = WithDb & {
  * until it receives a 200. The 200 is sent after the event is booked, so that
  * none is lost.
  */
-export const hookEndpoints = paymentProviderNames.map((name) =>
+export const paymentWebhookEndpoints = paymentProviderNames.map((name) =>
   defineEndpoint({
     operationId: `${name}Event`,
     route: `POST /hooks/${name}`,
@@ -35,13 +35,13 @@ export const hookEndpoints = paymentProviderNames.map((name) =>
     data: z.strictObject({}),
     failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', ...databaseFailures],
     handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }: Deps) => {
-      announcedBytes(ctx, { types, maxBytes: maxBodyBytes });
-      const body = await readBytes(ctx.req, maxBodyBytes);
+      requireAnnouncedBytes(ctx, { types, maxBytes: maxBodyBytes });
+      const body = await readBodyBytes(ctx.req, maxBodyBytes);
       if (provider?.name !== name) throw new HttpError('payments_disabled');
       const event = await provider
         .readEvent(body, (header) => ctx.get(header))
         .catch((cause: unknown) => {
-          throw cause instanceof InvalidEvent ? new HttpError('event_invalid', { cause }) : cause;
+          throw cause instanceof InvalidPaymentEvent ? new HttpError('event_invalid', { cause }) : cause;
         });
       await applyPaymentEvent({ db, provider, serviceUrl, log, events }, event);
       return {};

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { paymentProviderNames } from '../../credits/payments/payment-provider.ts';
 import { grantObstacles, settlers, type TopUp, topUpStates } from '../../credits/payments/top-ups.ts';
 import type { UngrantedPayment } from '../../credits/payments/payment-reconciliation.ts';
 
-export const priceSchema = z
+export const packagePriceSchema = z
   .strictObject({
     currency: z.string().meta({ description: 'Three capital letters.' }),
     minorUnits: z.int().positive().meta({ description: 'In the smallest unit of the currency: 1000 are 10.00 EUR.' }),
@@ -16,7 +16,7 @@ const fields = {
   topUpId: z.string(),
   package: z.string(),
   credits: z.int().positive(),
-  price: priceSchema,
+  price: packagePriceSchema,
   state: z.enum(topUpStates).meta({
     description:
       '`open`: not paid yet. `processing`: the money is on its way. `paid`: the credits are granted. `failed` and `expired`: nothing was paid.',
@@ -51,14 +51,14 @@ function rowOf<Row extends TopUp>({ currency, minorUnits, createdAt: createTime,
 
 export function presentTopUp(topUp: TopUp, { isOwner }: { readonly isOwner: boolean }) {
   const row = rowOf(topUp);
-  return view(topUpSchema, { ...row, receiptUrl: isOwner ? row.receiptUrl : undefined });
+  return pickSchemaFields(topUpSchema, { ...row, receiptUrl: isOwner ? row.receiptUrl : undefined });
 }
 
 export function presentAdminTopUp(topUp: TopUp & { readonly accountName: string }) {
-  return view(adminTopUpSchema, rowOf(topUp));
+  return pickSchemaFields(adminTopUpSchema, rowOf(topUp));
 }
 
-export const ungrantedSchema = z
+export const ungrantedPaymentSchema = z
   .strictObject({
     checkoutId: z.string(),
     topUpId: z.string(),
@@ -68,6 +68,6 @@ export const ungrantedSchema = z
   })
   .meta({ id: 'UngrantedPayment' });
 
-export function presentUngranted({ foundAt: foundTime, ...payment }: UngrantedPayment) {
-  return view(ungrantedSchema, { ...payment, foundTime });
+export function presentUngrantedPayment({ foundAt: foundTime, ...payment }: UngrantedPayment) {
+  return pickSchemaFields(ungrantedPaymentSchema, { ...payment, foundTime });
 }

@@ -13,17 +13,17 @@ import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { listMembers } from '../../accounts/people/person-list.ts';
 import { memberSchema, presentMember } from './person-view.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
-import { originOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
+import { requestOriginOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import { emailField } from './person-fields.ts';
-import { giveCookie } from '../sign-in/session-cookie.ts';
+import { setSessionCookie } from '../sign-in/session-cookie.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, opaqueId, unixMs } from '../core/request-fields.ts';
-import { type MailDeps, newLinkSchema, presentNewLink } from './one-time-link-view.ts';
-import { eventsSchema, presentEvents } from './security-event-view.ts';
-import { view } from '../core/view.ts';
-import { numberedPage, strictQuery } from '../core/query-parameters.ts';
+import { oneOf, opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
+import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
+import { pickSchemaFields } from '../core/view.ts';
+import { numberedPageParameters, strictQuery } from '../core/query-parameters.ts';
 
 /** The console shows all members on one page. */
 const maxMembers = 1000;
@@ -44,7 +44,7 @@ const list = defineEndpoint({
   handler: async ({ accountId }, { db }) => ({
     members: (await listMembers(db, { accountId, limit: maxMembers })).map(presentMember),
     invitations: (await listInvitations(db, accountId)).map((invitation) =>
-      view(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
+      pickSchemaFields(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),
   }),
 });
@@ -53,7 +53,7 @@ const roleField = oneOf(roles);
 
 // Anyone who has the link can accept the invitation. So an owner gets it only
 // if it was not sent by e-mail.
-const memberInvitationSchema = newLinkSchema
+const memberInvitationSchema = newOneTimeLinkSchema
   .extend({
     url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),
     isMailed: z.boolean().meta({
@@ -79,13 +79,13 @@ const invite = defineEndpoint({
     });
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
     if (link === 'already_member') throw new HttpError(link);
-    const shown = presentNewLink(publicUrl, link);
+    const shown = presentNewOneTimeLink(publicUrl, link);
     return { ...shown, url: link.isMailed ? null : shown.url };
   },
 });
 
 function byOf(ctx: Context, { session, accountId }: PersonOfAccount) {
-  return { session, accountId, origin: originOf(ctx) };
+  return { session, accountId, origin: requestOriginOf(ctx) };
 }
 
 const withdraw = defineEndpoint({
@@ -93,7 +93,7 @@ const withdraw = defineEndpoint({
   route: 'POST /api/console/v1/members/withdraw',
   scope: 'owner',
   summary: 'Withdraw an invitation',
-  body: z.strictObject({ linkId: opaqueId }),
+  body: z.strictObject({ linkId: opaqueIdField }),
   data: z.strictObject({ linkId: z.string() }),
   failures: ['link_not_found'],
   handler: async ({ input: { linkId }, ctx, ...person }, { db }) => {
@@ -111,14 +111,14 @@ const setRole = defineEndpoint({
   summary: "Change a member's role",
   description:
     "Ends the member's sessions and withdraws open invitations to them. An owner who changes their own role gets a new cookie.",
-  body: z.strictObject({ userId: opaqueId, role: roleField }),
+  body: z.strictObject({ userId: opaqueIdField, role: roleField }),
   data: z.strictObject({ userId: z.string(), role: z.enum(roles) }),
   answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
   failures: ['member_not_found', 'last_owner'],
   handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }: SessionDeps) => {
     const outcome = isUuid(input.userId) ? await changeRole(db, byOf(ctx, person), input) : 'member_not_found';
     if (typeof outcome === 'string') throw new HttpError(outcome);
-    if (outcome.own !== undefined) giveCookie(ctx, publicUrl, outcome.own);
+    if (outcome.own !== undefined) setSessionCookie(ctx, publicUrl, outcome.own);
     return input;
   },
 });
@@ -130,7 +130,7 @@ const remove = defineEndpoint({
   needsRecentProof: true,
   summary: 'Remove a member',
   description: 'Takes effect immediately. Withdraws open invitations to the member.',
-  body: z.strictObject({ userId: opaqueId }),
+  body: z.strictObject({ userId: opaqueIdField }),
   data: z.strictObject({ userId: z.string() }),
   failures: ['member_not_found', 'last_owner'],
   handler: async ({ input: { userId }, ctx, ...person }, { db }) => {
@@ -146,10 +146,10 @@ const events = defineEndpoint({
   scope: 'owner',
   summary: 'List security events of the account',
   description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
-  query: strictQuery(numberedPage),
-  data: eventsSchema,
+  query: strictQuery(numberedPageParameters),
+  data: securityEventsSchema,
   handler: async ({ accountId, query: { cursor: before, limit } }, { db }) =>
-    presentEvents(await listAccountSecurityEvents(db, accountId, { before, limit: limit + 1 }), limit),
+    presentSecurityEventPage(await listAccountSecurityEvents(db, accountId, { before, limit: limit + 1 }), limit),
 });
 
 export const memberEndpoints = [list, invite, setRole, remove, withdraw, events];

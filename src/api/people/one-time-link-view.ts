@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { MailedLink } from '../../accounts/sign-in/queue-link-mail.ts';
+import type { MaybeMailedLink } from '../../accounts/sign-in/queue-link-mail.ts';
 import { urlOfLink } from '../../accounts/sign-in/one-time-links.ts';
 import { unixMs } from '../core/request-fields.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 
-export const newLinkSchema = z
+export const newOneTimeLinkSchema = z
   .strictObject({
     linkId: z.string(),
     url: z.string().meta({ description: 'It is not shown again.' }),
@@ -18,7 +18,7 @@ export const newLinkSchema = z
 /** `mails`: undefined without a mail server: people send links by hand. */
 export type MailDeps = { readonly mails: MailQueue | undefined };
 
-export function presentNewLink(publicUrl: string, link: MailedLink) {
+export function presentNewOneTimeLink(publicUrl: string, link: MaybeMailedLink) {
   const { linkId, isMailed, expiresAt: expireTime } = link;
   return { linkId, url: urlOfLink(publicUrl, link), isMailed, expireTime };
 }

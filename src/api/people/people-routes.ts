@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import { eraseUserAs } from '../../accounts/people/erasure.ts';
 import {
-  setDisabledAs,
-  endSessionsAs,
-  inviteAs,
-  resetPasswordAs,
-  setOperatorAs,
-  withdrawInvitationAs,
+  setUserDisabledAs,
+  endSessionsOfUserAs,
+  invitePersonAs,
+  createResetLinkAs,
+  setUserIsOperatorAs,
+  withdrawOperatorInvitationAs,
 } from '../../accounts/people/people-actions.ts';
 import { listOperatorInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { listAllSecurityEvents } from '../../accounts/people/security-events.ts';
@@ -18,19 +18,19 @@ import { findUser } from '../../accounts/people/users.ts';
 import { emailField } from './person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, oneOf, required, unixMs } from '../core/request-fields.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
+import { idField, oneOf, requiredMessage, unixMs } from '../core/request-fields.ts';
 import type { SessionDeps } from '../sign-in/authenticate-session.ts';
-import { type MailDeps, newLinkSchema, presentNewLink } from './one-time-link-view.ts';
-import { eventsSchema, presentEvents } from './security-event-view.ts';
-import { view } from '../core/view.ts';
+import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
+import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import {
   cutPage,
   cursorParameter,
   idParameter,
   nextCursorSchema,
-  numberedPage,
-  pageFrom,
+  numberedPageParameters,
+  pageParameters,
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
@@ -46,7 +46,7 @@ const list = defineEndpoint({
       .default('')
       .meta({ description: 'A part of the e-mail.', default: '' }),
     accountId: idParameter('an account').meta({ description: 'The members of one account.' }).optional(),
-    ...pageFrom(cursorParameter),
+    ...pageParameters(cursorParameter),
   }),
   data: z.strictObject({ people: z.array(personSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { search, accountId, cursor: after, limit } }, { db }) => {
@@ -61,10 +61,10 @@ const events = defineEndpoint({
   route: 'GET /api/admin/v1/people/events',
   summary: 'List security events of all accounts',
   description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
-  query: strictQuery(numberedPage),
-  data: eventsSchema,
+  query: strictQuery(numberedPageParameters),
+  data: securityEventsSchema,
   handler: async ({ query: { cursor: before, limit } }, { db }) =>
-    presentEvents(await listAllSecurityEvents(db, { before, limit: limit + 1 }), limit),
+    presentSecurityEventPage(await listAllSecurityEvents(db, { before, limit: limit + 1 }), limit),
 });
 
 const invite = defineEndpoint({
@@ -80,15 +80,15 @@ const invite = defineEndpoint({
     accountId: idField('an account').nullish(),
     role: oneOf(roles).nullish().meta({ description: '`member` by default.' }),
   }),
-  data: newLinkSchema,
+  data: newOneTimeLinkSchema,
   failures: ['account_not_found', 'account_closed'],
   handler: async ({ actor, input }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
     const [accountId, isOperator] = [input.accountId ?? undefined, input.isOperator === true];
     if (accountId === undefined && !isOperator)
       throw invalidRequest([{ path: 'accountId', message: 'is required, unless isOperator is true' }]);
     const role = accountId === undefined ? undefined : (input.role ?? 'member');
-    const link = await inviteAs(db, actor, { email: input.email, isOperator, accountId, role }, mails);
-    return presentNewLink(publicUrl, existing(link, 'account_not_found'));
+    const link = await invitePersonAs(db, actor, { email: input.email, isOperator, accountId, role }, mails);
+    return presentNewOneTimeLink(publicUrl, requireExisting(link, 'account_not_found'));
   },
 });
 
@@ -109,7 +109,7 @@ const invitations = defineEndpoint({
   data: z.strictObject({ invitations: z.array(operatorInvitationSchema) }),
   handler: async (_call, { db }) => ({
     invitations: (await listOperatorInvitations(db)).map((invitation) =>
-      view(operatorInvitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
+      pickSchemaFields(operatorInvitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),
   }),
 });
@@ -124,7 +124,7 @@ const withdraw = defineEndpoint({
   data: z.strictObject({ linkId: z.string() }),
   failures: ['link_not_found'],
   handler: async ({ actor, input: { linkId } }, { db }) => {
-    if (!(await withdrawInvitationAs(db, actor, linkId))) throw new HttpError('link_not_found');
+    if (!(await withdrawOperatorInvitationAs(db, actor, linkId))) throw new HttpError('link_not_found');
     return { linkId };
   },
 });
@@ -137,11 +137,11 @@ const reset = defineEndpoint({
   needsRecentProof: true,
   summary: 'Create a link for a new password',
   body: z.strictObject(personField),
-  data: newLinkSchema,
+  data: newOneTimeLinkSchema,
   failures: ['person_not_found'],
   handler: async ({ actor, input: { userId } }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
-    const { email } = existing(await findUser(db, userId), 'person_not_found');
-    return presentNewLink(publicUrl, existing(await resetPasswordAs(db, actor, email, mails), 'person_not_found'));
+    const { email } = requireExisting(await findUser(db, userId), 'person_not_found');
+    return presentNewOneTimeLink(publicUrl, requireExisting(await createResetLinkAs(db, actor, email, mails), 'person_not_found'));
   },
 });
 
@@ -151,9 +151,9 @@ const personChange = {
   data: z.strictObject({ userId: z.string() }),
 } as const;
 
-function changedUser(outcome: Awaited<ReturnType<typeof setDisabledAs>>) {
+function changedUser(outcome: Awaited<ReturnType<typeof setUserDisabledAs>>) {
   if (outcome === 'last_operator') throw new HttpError('last_operator');
-  return { userId: existing(outcome, 'person_not_found').userId };
+  return { userId: requireExisting(outcome, 'person_not_found').userId };
 }
 
 const disable = defineEndpoint({
@@ -163,7 +163,7 @@ const disable = defineEndpoint({
   summary: 'Disable a person',
   description: 'Ends their sessions and withdraws open links to them. Idempotent.',
   failures: ['person_not_found', 'last_operator'],
-  handler: async ({ actor, input }, { db }) => changedUser(await setDisabledAs(db, actor, input, true)),
+  handler: async ({ actor, input }, { db }) => changedUser(await setUserDisabledAs(db, actor, input, true)),
 });
 
 const enable = defineEndpoint({
@@ -173,7 +173,7 @@ const enable = defineEndpoint({
   summary: 'Enable a person',
   description: 'They can sign in again. Idempotent.',
   failures: ['person_not_found'],
-  handler: async ({ actor, input }, { db }) => changedUser(await setDisabledAs(db, actor, input, false)),
+  handler: async ({ actor, input }, { db }) => changedUser(await setUserDisabledAs(db, actor, input, false)),
 });
 
 const endSessions = defineEndpoint({
@@ -182,7 +182,7 @@ const endSessions = defineEndpoint({
   route: 'POST /api/admin/v1/people/end-sessions',
   summary: 'End all sessions of a person',
   failures: ['person_not_found'],
-  handler: async ({ actor, input }, { db }) => changedUser(await endSessionsAs(db, actor, input)),
+  handler: async ({ actor, input }, { db }) => changedUser(await endSessionsOfUserAs(db, actor, input)),
 });
 
 const setOperator = defineEndpoint({
@@ -191,9 +191,9 @@ const setOperator = defineEndpoint({
   route: 'POST /api/admin/v1/people/operator',
   summary: 'Grant or revoke the operator role',
   description: 'Ends the sessions of the person. Revoking also withdraws open links to them. Idempotent.',
-  body: z.strictObject({ ...personField, isOperator: z.boolean({ error: required('must be true or false') }) }),
+  body: z.strictObject({ ...personField, isOperator: z.boolean({ error: requiredMessage('must be true or false') }) }),
   failures: ['person_not_found', 'last_operator'],
-  handler: async ({ actor, input }, { db }) => changedUser(await setOperatorAs(db, actor, input, input.isOperator)),
+  handler: async ({ actor, input }, { db }) => changedUser(await setUserIsOperatorAs(db, actor, input, input.isOperator)),
 });
 
 const erase = defineEndpoint({
@@ -217,7 +217,7 @@ const erase = defineEndpoint({
   },
 });
 
-export const peopleEndpoints = [
+export const operatorPeopleEndpoints = [
   list,
   events,
   invitations,

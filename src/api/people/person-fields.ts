@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { maxEmailLength, maxPasswordLength, normalEmail } from '../../accounts/people/email-and-password-format.ts';
-import { required } from '../core/request-fields.ts';
+import { requiredMessage } from '../core/request-fields.ts';
 
 export const emailField = z
-  .string({ error: required('must be an e-mail address') })
+  .string({ error: requiredMessage('must be an e-mail address') })
   .max(maxEmailLength, { error: 'must be an e-mail address' })
   .transform(normalEmail)
   .pipe(z.email({ error: 'must be an e-mail address' }));
 
 /** Any text. The rules for new passwords do not apply to one that is entered. */
 export const passwordField = z
-  .string({ error: required('must be a text') })
+  .string({ error: requiredMessage('must be a text') })
   // A character outside the basic plane counts as two here.
   .max(2 * maxPasswordLength, { error: `must be at most ${maxPasswordLength} characters` });

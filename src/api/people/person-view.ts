@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import type { ListedMember, OperatorsPerson } from '../../accounts/people/person-list.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 export const memberSchema = z
   .strictObject({
@@ -33,11 +33,11 @@ export const personSchema = memberSchema
   .meta({ id: 'Person' });
 
 export function presentMember(member: ListedMember) {
-  return view(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt });
+  return pickSchemaFields(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt });
 }
 
 export function presentPerson(person: OperatorsPerson) {
   const { joinedAt: joinTime, lastUsedAt: lastUseTime, createdAt: createTime, lastSignInAt: lastSignInTime } = person;
-  const operator = view(operatorPart, { ...person, createTime, lastSignInTime });
-  return view(personSchema, { ...person, joinTime, lastUseTime, operator });
+  const operator = pickSchemaFields(operatorPart, { ...person, createTime, lastSignInTime });
+  return pickSchemaFields(personSchema, { ...person, joinTime, lastUseTime, operator });
 }

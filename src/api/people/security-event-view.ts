@@ -3,7 +3,7 @@ import { securityEventKinds } from '../../accounts/sign-in/session-terms.ts';
 import type { SecurityEvent } from '../../accounts/people/security-events.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { cutPage, nextCursorSchema } from '../core/query-parameters.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const eventSchema = z
   .strictObject({
@@ -26,15 +26,15 @@ const eventSchema = z
   })
   .meta({ id: 'SecurityEvent' });
 
-export const eventsSchema = z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema });
+export const securityEventsSchema = z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema });
 
 /** `events`: one more than the limit, if there is a next page. */
-export function presentEvents(events: readonly SecurityEvent[], limit: number) {
+export function presentSecurityEventPage(events: readonly SecurityEvent[], limit: number) {
   const { page, nextCursor } = cutPage(events, limit, ({ eventId }) => String(eventId));
-  return { events: page.map(presentEvent), nextCursor };
+  return { events: page.map(presentSecurityEvent), nextCursor };
 }
 
-export function presentEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
+export function presentSecurityEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
   const { userId, email, accountId, actor, address, userAgent } = event;
-  return view(eventSchema, { ...event, userId, email, accountId, actor, address, userAgent, details, createTime });
+  return pickSchemaFields(eventSchema, { ...event, userId, email, accountId, actor, address, userAgent, details, createTime });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { endView, viewAccountAs, viewMs } from '../../accounts/people/view-account-as-owner.ts';
-import { meSchema, presentMe } from '../sign-in/answer-signed-in.ts';
+import { clearAccountView, beginAccountViewAs, accountViewMs } from '../../accounts/people/view-account-as-owner.ts';
+import { meSchema, readMe } from '../sign-in/answer-signed-in.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
 import { idField, reasonField } from '../core/request-fields.ts';
@@ -11,7 +11,7 @@ const begin = defineEndpoint({
   scope: 'session',
   summary: 'View an account as its owner sees it',
   description:
-    `Only operators can. During ${viewMs / 60_000} minutes, this session can read what owners of the account read, and change nothing. The audit ` +
+    `Only operators can. During ${accountViewMs / 60_000} minutes, this session can read what owners of the account read, and change nothing. The audit ` +
     'log records it.',
   body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
   data: meSchema,
@@ -21,8 +21,8 @@ const begin = defineEndpoint({
     if (!session.isOperator) throw new HttpError('unknown_endpoint');
     const { sessionId, userId, email: name } = session;
     const actor = { kind: 'user', userId, name, requestId: ctx.state.requestId } as const;
-    if (!(await viewAccountAs(deps.db, actor, { sessionId, ...input }))) throw new HttpError('account_not_found');
-    return presentMe(deps, session);
+    if (!(await beginAccountViewAs(deps.db, actor, { sessionId, ...input }))) throw new HttpError('account_not_found');
+    return readMe(deps, session);
   },
 });
 
@@ -34,9 +34,9 @@ const end = defineEndpoint({
   description: 'Idempotent.',
   data: meSchema,
   handler: async ({ session }, deps) => {
-    await endView(deps.db, session.sessionId);
-    return presentMe(deps, session);
+    await clearAccountView(deps.db, session.sessionId);
+    return readMe(deps, session);
   },
 });
 
-export const accountViewEndpoints = [begin, end];
+export const viewAsOwnerEndpoints = [begin, end];

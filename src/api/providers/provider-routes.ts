@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { currency } from '../../catalogue/prices/upstream-cost.ts';
 import type { Catalogue, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { unknownName } from '../../platform/text/did-you-mean.ts';
-import { maxMarginMs, readBookedCredits, readMargin, readPaidMoney } from '../../credits/reports/margin.ts';
-import { providerStates, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
+import { maxMarginMs, readCreditsOutsideTasks, readMargin, readPaidMoney } from '../../credits/reports/margin.ts';
+import { providerSwitchStates, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type ProviderTest, testOutcomes } from '../../catalogue/providers/provider-test-outcome.ts';
+import { type ProviderTestReport, providerTestOutcomes } from '../../catalogue/providers/provider-test-outcome.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { maxUnixMs, oneOf, reasonField, required } from '../core/request-fields.ts';
+import { maxUnixMs, oneOf, reasonField, requiredMessage } from '../core/request-fields.ts';
 import {
   bookedCreditsSchema,
   paidMoneySchema,
@@ -23,7 +23,7 @@ import {
 import { providerSchema } from './provider-view.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import { refusalHeaders } from '../core/limits/rate-headers.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { strictQuery, textParameter, wholeParameter } from '../core/query-parameters.ts';
 
 const list = defineEndpoint({
@@ -37,7 +37,7 @@ const list = defineEndpoint({
 });
 
 const providerError = 'must be the name of a provider';
-export const providerName = z.string({ error: required(providerError) });
+export const providerNameField = z.string({ error: requiredMessage(providerError) });
 
 /** Throws the refusal of a name that no provider has. */
 export async function requireProvider(db: Database, catalogue: Catalogue, name: string): Promise<ProviderStatus> {
@@ -45,7 +45,7 @@ export async function requireProvider(db: Database, catalogue: Catalogue, name: 
   const found = statuses.find(({ provider }) => provider === name);
   if (found !== undefined) return found;
   const names = statuses.map(({ provider }) => provider);
-  throw invalidRequest([{ path: 'provider', message: unknownName('provider', name, names) }]);
+  throw invalidRequest([{ path: 'provider', message: unknownNameMessage('provider', name, names) }]);
 }
 
 const set = defineEndpoint({
@@ -56,8 +56,8 @@ const set = defineEndpoint({
     '`draining` stops new jobs and follows running ones to their end. `off` stops all requests, also about running jobs. `enabled` also ' +
     'ends cooldowns.',
   body: z.strictObject({
-    provider: providerName,
-    state: oneOf(providerStates),
+    provider: providerNameField,
+    state: oneOf(providerSwitchStates),
     reason: reasonField,
   }),
   data: providerSchema,
@@ -70,7 +70,7 @@ const set = defineEndpoint({
 
 const testSchema = z
   .strictObject({
-    outcome: z.enum(testOutcomes).meta({
+    outcome: z.enum(providerTestOutcomes).meta({
       description:
         '`ok`: it answered as its API does. `responded`: it answered something else. `not_tested`: no request was possible. `no_worker`: no ' +
         'worker ran the test in time.',
@@ -84,7 +84,7 @@ const testSchema = z
 type TestDeps = WithDb &
   WithCatalogue & {
     /** Tests a provider on a worker; bounded in time. */
-    readonly testProvider: (provider: string) => Promise<ProviderTest>;
+    readonly testProvider: (provider: string) => Promise<ProviderTestReport>;
     readonly providerTests: RateLimiter;
   };
 
@@ -95,7 +95,7 @@ const test = defineEndpoint({
   description:
     'A worker reads a job that does not exist, which is free at every provider, and shows whether it is reachable and accepts our key. Also ' +
     'a disabled provider receives this one request.',
-  body: z.strictObject({ provider: providerName }),
+  body: z.strictObject({ provider: providerNameField }),
   data: testSchema,
   failures: ['too_many_provider_tests'],
   handler: async ({ actor, input: { provider } }, { db, catalogue, testProvider, providerTests }: TestDeps) => {
@@ -106,7 +106,7 @@ const test = defineEndpoint({
         headers: refusalHeaders('provider-tests', providerTests.rate, taken),
       });
     const { outcome, status, latencyMs, detail } = await testProvider(provider);
-    const answer = view(testSchema, { outcome, status, latencyMs, detail });
+    const answer = pickSchemaFields(testSchema, { outcome, status, latencyMs, detail });
     const details = { provider, outcome, status, latencyMs };
     return changeWithAudit(db, actor, async () => ({ answer, done: { action: 'providers.test', details } }));
   },
@@ -145,7 +145,7 @@ const margin = defineEndpoint({
     const sold = catalogue();
     const { micros, currency: inCurrency } = sold.creditValue;
     const rows = await readMargin(db, { fromMs, toMs, currency: inCurrency, model, provider });
-    const booked = await readBookedCredits(db, { fromMs, toMs });
+    const booked = await readCreditsOutsideTasks(db, { fromMs, toMs });
     return {
       currency: inCurrency,
       creditMicros: micros,

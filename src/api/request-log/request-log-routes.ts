@@ -4,7 +4,7 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import { oneOf, unixMs } from '../core/request-fields.ts';
 import {
   cutPage,
-  idPage,
+  idPageParameters,
   idParameter,
   nextCursorSchema,
   strictQuery,
@@ -16,7 +16,7 @@ import {
   statusClasses,
   type LoggedRequest,
 } from '../../library/request-log/logged-requests.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { makerSchema } from '../tasks/task-view.ts';
 
 const requestSchema = z
@@ -34,8 +34,8 @@ const requestSchema = z
   })
   .meta({ id: 'LoggedRequest' });
 
-export function presentRequest({ endedAt, errorCode, ...request }: LoggedRequest) {
-  return view(requestSchema, {
+export function presentLoggedRequest({ endedAt, errorCode, ...request }: LoggedRequest) {
+  return pickSchemaFields(requestSchema, {
     ...request,
     time: endedAt,
     error: errorCode,
@@ -60,7 +60,7 @@ const list = defineEndpoint({
       .optional(),
     error: textParameter('must be text').min(1).max(100).meta({ description: 'The stable error code.' }).optional(),
     requestId: textParameter('must be text').min(1).max(100).optional(),
-    ...idPage,
+    ...idPageParameters,
   }),
   data: z.strictObject({ requests: z.array(requestSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
@@ -69,8 +69,8 @@ const list = defineEndpoint({
     if (requestId !== undefined && !isUuid(requestId)) return { requests: [], nextCursor: null };
     const filter = { accountId, statusClass, keyId, endpoint, errorCode, requestId, after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listLoggedRequests(db, filter), limit, (last) => last.requestId);
-    return { requests: page.map(presentRequest), nextCursor };
+    return { requests: page.map(presentLoggedRequest), nextCursor };
   },
 });
 
-export const requestEndpoints = [list];
+export const requestLogEndpoints = [list];

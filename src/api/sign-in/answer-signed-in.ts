@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
-import { type AccountView, findView } from '../../accounts/people/view-account-as-owner.ts';
+import { type AccountView, findAccountView } from '../../accounts/people/view-account-as-owner.ts';
 import { announcementSchema, presentAnnouncement } from '../operators/announcement-routes.ts';
 import { readAnnouncement } from '../../accounts/operators/announcement.ts';
-import type { NewSession } from '../../accounts/sign-in/sessions.ts';
+import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import type { SessionDeps } from './authenticate-session.ts';
-import { giveCookie } from './session-cookie.ts';
+import { setSessionCookie } from './session-cookie.ts';
 
 const suspensionSchema = z
   .strictObject({ startTime: unixMs, reason: z.string().nullable() })
@@ -45,13 +45,13 @@ export const meSchema = z
   .meta({ id: 'Me' });
 
 /** The headers of a response that signs in. */
-export const cookieHeader = { 'Set-Cookie': 'The session cookie.' };
+export const sessionCookieHeader = { 'Set-Cookie': 'The session cookie.' };
 
-export async function presentMe({ db }: WithDb, session: SignedIn) {
+export async function readMe({ db }: WithDb, session: SignedIn) {
   const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;
   const [accounts, view, announcement] = await Promise.all([
     accountsOfUser(db, userId),
-    isOperator ? findView(db, sessionId) : undefined,
+    isOperator ? findAccountView(db, sessionId) : undefined,
     readAnnouncement(db),
   ]);
   return {
@@ -74,9 +74,9 @@ function suspensionOf({ suspendedAt, suspensionReason }: Pick<OwnAccount, 'suspe
 }
 
 /** Sets the cookie of a new or renewed session; throws if the session has ended. */
-export async function answerSignedIn(ctx: Context, deps: SessionDeps, signedIn: NewSession | undefined) {
+export async function answerSignedIn(ctx: Context, deps: SessionDeps, signedIn: SessionWithToken | undefined) {
   if (signedIn === undefined) throw new HttpError('not_signed_in');
-  const me = await presentMe(deps, signedIn.session);
-  giveCookie(ctx, deps.console.publicUrl, signedIn);
+  const me = await readMe(deps, signedIn.session);
+  setSessionCookie(ctx, deps.console.publicUrl, signedIn);
   return me;
 }

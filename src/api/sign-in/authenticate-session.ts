@@ -2,12 +2,12 @@ import { validate as isUuid } from 'uuid';
 import type { Caller } from '../../accounts/keys/api-key.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { type Role, scopesOfRole } from '../../accounts/people/role.ts';
-import { type FoundSession, findSession } from '../../accounts/sign-in/sessions.ts';
+import { type SessionWithRole, findAndTouchSession } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/context.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accountHeader, hasConsoleHeader, refuseForeignLink, requireOwnPage } from '../console/same-origin.ts';
-import { clearedCookie, sessionToken } from './session-cookie.ts';
+import { clearedSessionCookie, sessionToken } from './session-cookie.ts';
 
 export type SessionDeps = { readonly db: Database; readonly console: { readonly publicUrl: string } };
 
@@ -15,7 +15,7 @@ export type SessionDeps = { readonly db: Database; readonly console: { readonly 
 type Effect = { readonly changesNothing?: true };
 
 /** A person and their role in the account that the page names. */
-export type PersonOfAccount = { readonly session: FoundSession; readonly accountId: string; readonly role: Role };
+export type PersonOfAccount = { readonly session: SessionWithRole; readonly accountId: string; readonly role: Role };
 
 export function createSessionAuthentication(deps: SessionDeps) {
   return {
@@ -53,7 +53,7 @@ export async function findLinkVisitor(
 ): Promise<PersonOfAccount | undefined> {
   refuseForeignLink(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
-  const session = token === undefined ? undefined : await findSession(db, token, { accountId, isBackground: false });
+  const session = token === undefined ? undefined : await findAndTouchSession(db, token, { accountId, isBackground: false });
   const role = session && roleIn(session);
   if (session === undefined || role === undefined) return undefined;
   ctx.state.userId = session.userId;
@@ -64,18 +64,18 @@ export async function findLinkVisitor(
 const mePath = '/api/console/v1/me';
 
 /** Every invalid cookie gets the same 401. */
-async function findPerson(ctx: Context, { db, console: { publicUrl } }: SessionDeps): Promise<FoundSession> {
+async function findPerson(ctx: Context, { db, console: { publicUrl } }: SessionDeps): Promise<SessionWithRole> {
   if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
   requireOwnPage(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
   const accountId = namedAccount(ctx);
   const isBackground = ctx.get('Videogen-Background') === '1';
   const lookup = { accountId: isUuid(accountId) ? accountId : undefined, isBackground };
-  const session = token === undefined ? undefined : await findSession(db, token, lookup);
+  const session = token === undefined ? undefined : await findAndTouchSession(db, token, lookup);
   if (session === undefined) {
     // The response to a read may arrive after a renewal, and must not clear the new cookie.
     const isCleared = ctx.method !== 'GET' || (ctx.path === mePath && !isBackground);
-    throw new HttpError('not_signed_in', isCleared ? { headers: { 'Set-Cookie': clearedCookie(publicUrl) } } : {});
+    throw new HttpError('not_signed_in', isCleared ? { headers: { 'Set-Cookie': clearedSessionCookie(publicUrl) } } : {});
   }
   ctx.state.userId = session.userId;
   return session;
@@ -92,7 +92,7 @@ async function findMember(ctx: Context, deps: SessionDeps, effect: Effect): Prom
 }
 
 /** An operator who views the account reads what its owners read. */
-function roleIn({ isView, role }: FoundSession): Role | undefined {
+function roleIn({ isView, role }: SessionWithRole): Role | undefined {
   return isView ? 'owner' : role;
 }
 
@@ -100,7 +100,7 @@ function roleIn({ isView, role }: FoundSession): Role | undefined {
  * An operator's view of an account has the rights of its owner to read. Every
  * request that may change something is refused.
  */
-function requireOwnRights({ method }: Context, { isView }: FoundSession, { changesNothing }: Effect): void {
+function requireOwnRights({ method }: Context, { isView }: SessionWithRole, { changesNothing }: Effect): void {
   if (isView && method !== 'GET' && changesNothing !== true) throw new HttpError('read_only_view');
 }
 
@@ -116,13 +116,13 @@ export function requireRecentProof({ isRecent }: { readonly isRecent: boolean })
 const maxAgentLength = 300;
 
 /** The live session of a browser that signs in, which the new one replaces. */
-export async function browserSession(ctx: Context, { db, console: { publicUrl } }: SessionDeps) {
+export async function findBrowserSession(ctx: Context, { db, console: { publicUrl } }: SessionDeps) {
   const token = sessionToken(ctx, publicUrl);
-  return token === undefined ? undefined : findSession(db, token, { isBackground: true });
+  return token === undefined ? undefined : findAndTouchSession(db, token, { isBackground: true });
 }
 
 /** The address and browser of a request, for lists of sessions and security events. */
-export function originOf(ctx: Context) {
+export function requestOriginOf(ctx: Context) {
   const userAgent = ctx
     .get('User-Agent')
     .replaceAll(/[^\x20-\x7e]/g, '')

@@ -9,7 +9,7 @@ import { findUserByEmail } from '../../accounts/people/users.ts';
 import type { Context } from '../core/context.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { originOf } from './authenticate-session.ts';
+import { requestOriginOf } from './authenticate-session.ts';
 
 /** Connections that count attempts: the pool must stay available for creates. */
 const counting = pLimit(2);
@@ -31,7 +31,7 @@ type Given = {
 export async function checkPassword(ctx: Context, deps: PasswordDeps, { email, password, session }: Given) {
   const { db } = deps;
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
-  const origin = originOf(ctx);
+  const origin = requestOriginOf(ctx);
   const source = session?.email === email ? `session ${session.sessionId}` : origin.address;
   const tryId = await countTry(deps, email, source);
   const user = await findUserByEmail(db, email);

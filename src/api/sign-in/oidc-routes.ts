@@ -1,15 +1,15 @@
 import type { Logger } from 'pino';
-import type { Identified, IdentityProvider, OidcVisit } from '../../accounts/sign-in/identity-provider.ts';
+import type { VerifiedIdentity, IdentityProvider, OidcVisit } from '../../accounts/sign-in/identity-provider.ts';
 import { normalEmail } from '../../accounts/people/email-and-password-format.ts';
-import { describeError } from '../../platform/errors.ts';
-import { findIdentity, signInWithIdentity } from '../../credits/sign-up/sign-in-with-identity.ts';
-import { beginProof, consumeProof } from '../../accounts/sign-in/pending-proofs.ts';
+import { describeErrorForLog } from '../../platform/errors.ts';
+import { findUserOfIdentity, signInWithIdentity } from '../../credits/sign-up/sign-in-with-identity.ts';
+import { createPendingChallenge, consumePendingChallenge } from '../../accounts/sign-in/pending-proofs.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
-import type { NewSession } from '../../accounts/sign-in/sessions.ts';
+import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import { ProofOutdated, reauthenticate } from '../../accounts/sign-in/sign-in.ts';
-import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
+import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { requireOwnHost } from '../console/same-origin.ts';
-import { giveCookie, giveVisitCookie, takeVisitCookie } from './session-cookie.ts';
+import { setSessionCookie, setOidcVisitCookie, takeOidcVisitCookie } from './session-cookie.ts';
 import type { AppRouter, Context } from '../core/context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
@@ -22,7 +22,7 @@ export type IdentityProviderDeps = { readonly console: { readonly oidc?: Identit
 type Deps = SessionDeps &
   IdentityProviderDeps & { readonly log: Logger; readonly signIns: RateLimiter; readonly signUp: SignUpPolicy };
 
-export function oidcRoutes(router: AppRouter, deps: Deps): void {
+export function addOidcRoutes(router: AppRouter, deps: Deps): void {
   router.get('/console/oidc/start', (ctx) => startVisit(ctx, deps));
   router.get(oidcCallbackPath, (ctx) => finishVisit(ctx, deps));
 }
@@ -35,18 +35,18 @@ async function startVisit(ctx: Context, deps: Deps): Promise<void> {
   const query = new URLSearchParams(ctx.querystring);
   const next = nextPage(query.get('next'));
   const isProof = query.get('proof') === '1';
-  const session = isProof ? await browserSession(ctx, deps) : undefined;
+  const session = isProof ? await findBrowserSession(ctx, deps) : undefined;
   if (isProof && session === undefined) return redirectToSignIn(ctx, deps, { next });
   try {
     const { url, visit } = await settings.oidc.begin(isProof);
     const person = session && { userId: session.userId };
-    const token = await beginProof(db, { kind: 'oidc', details: { ...visit, next }, ...person });
+    const token = await createPendingChallenge(db, { kind: 'oidc', details: { ...visit, next }, ...person });
     if (token === undefined) throw new HttpError('too_many_sign_ins');
-    giveVisitCookie(ctx, settings.publicUrl, token);
+    setOidcVisitCookie(ctx, settings.publicUrl, token);
     redirect(ctx, url);
   } catch (error) {
     if (error instanceof HttpError) throw error;
-    log.warn({ requestId: ctx.state.requestId, error: describeError(error) }, 'identity provider unavailable');
+    log.warn({ requestId: ctx.state.requestId, error: describeErrorForLog(error) }, 'identity provider unavailable');
     redirectToSignIn(ctx, deps, { failed: 'oidc_unavailable', next });
   }
 }
@@ -60,31 +60,31 @@ async function finishVisit(ctx: Context, deps: Deps): Promise<void> {
   const { oidc, publicUrl } = settings;
   if (oidc === undefined) throw new HttpError('unknown_endpoint');
   requireOwnHost(ctx, publicUrl);
-  const token = takeVisitCookie(ctx, publicUrl);
-  const proof = token === undefined ? undefined : await consumeProof(db, 'oidc', token);
+  const token = takeOidcVisitCookie(ctx, publicUrl);
+  const proof = token === undefined ? undefined : await consumePendingChallenge(db, 'oidc', token);
   if (proof === undefined) return redirectToSignIn(ctx, deps, { failed: 'oidc_expired' });
   const { userId, details } = proof;
   const next = nextPage(details['next'] ?? null);
   // `startVisit` stored an OidcVisit.
   const identified = await oidc.identify(ctx.querystring, details as OidcVisit).catch((error: unknown) => {
-    log.warn({ requestId: ctx.state.requestId, error: describeError(error) }, 'identity provider visit failed');
+    log.warn({ requestId: ctx.state.requestId, error: describeErrorForLog(error) }, 'identity provider visit failed');
   });
   if (identified === undefined) return redirectToSignIn(ctx, deps, { failed: 'oidc_failed', next });
   const outcome = await (userId === undefined
     ? signIn(ctx, deps, identified)
     : authenticateAgain(ctx, deps, identified, userId));
   if (typeof outcome === 'string') return redirectToSignIn(ctx, deps, { failed: outcome, next });
-  giveCookie(ctx, publicUrl, outcome);
+  setSessionCookie(ctx, publicUrl, outcome);
   redirect(ctx, `${publicUrl}/console${next}`);
 }
 
-type Outcome = NewSession | 'oidc_not_invited' | 'oidc_failed' | 'oidc_expired';
+type Outcome = SessionWithToken | 'oidc_not_invited' | 'oidc_failed' | 'oidc_expired';
 
-async function signIn(ctx: Context, deps: Deps, identified: Identified): Promise<Outcome> {
+async function signIn(ctx: Context, deps: Deps, identified: VerifiedIdentity): Promise<Outcome> {
   const { db } = deps;
-  const origin = originOf(ctx);
+  const origin = requestOriginOf(ctx);
   const email = identified.email === undefined ? undefined : normalEmail(identified.email);
-  const before = await browserSession(ctx, deps);
+  const before = await findBrowserSession(ctx, deps);
   const signUp = { policy: deps.signUp, requestId: ctx.state.requestId };
   const signedIn = await signInWithIdentity(db, { ...identified, email }, { origin, before, signUp });
   if (signedIn !== undefined) return signedIn;
@@ -96,14 +96,14 @@ async function signIn(ctx: Context, deps: Deps, identified: Identified): Promise
 async function authenticateAgain(
   ctx: Context,
   deps: Deps,
-  { issuer, subject, authenticatedAt }: Identified,
+  { issuer, subject, authenticatedAt }: VerifiedIdentity,
   userId: string,
 ): Promise<Outcome> {
   const { db } = deps;
-  const origin = originOf(ctx);
-  const session = await browserSession(ctx, deps);
+  const origin = requestOriginOf(ctx);
+  const session = await findBrowserSession(ctx, deps);
   if (session?.userId !== userId) return 'oidc_expired';
-  if ((await findIdentity(db, issuer, subject))?.userId !== userId) {
+  if ((await findUserOfIdentity(db, issuer, subject))?.userId !== userId) {
     const { email } = session;
     await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'oidc' } });
     return 'oidc_failed';

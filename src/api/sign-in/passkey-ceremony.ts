@@ -36,7 +36,7 @@ export const browserAnswerField = z
   .meta({ description: 'The result of `@simplewebauthn/browser`.' });
 type BrowserAnswer = z.output<typeof browserAnswerField>;
 
-export const browserOptions = z
+export const browserOptionsSchema = z
   .record(z.string(), z.unknown())
   .meta({ description: 'WebAuthn options for `@simplewebauthn/browser`.' });
 
@@ -77,7 +77,7 @@ export async function authenticationOptions({ id: rpID }: Party, challenge: stri
 type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
 /** The credential of a new passkey; throws if the response is invalid. */
-export async function registeredCredential(
+export async function verifyRegistration(
   { id, origin }: Party,
   answer: BrowserAnswer,
   consumeChallenge: ConsumeChallenge,
@@ -99,7 +99,7 @@ export async function registeredCredential(
 }
 
 /** The authenticator's counter of uses; throws if the response is invalid. */
-export async function verifiedCounter(
+export async function verifyAuthentication(
   { id, origin }: Party,
   answer: BrowserAnswer,
   credential: Credential,

@@ -8,27 +8,27 @@ import {
   type Passkey,
   removePasskey,
 } from '../../accounts/sign-in/passkey-rows.ts';
-import { beginProof, consumeProof, type ProofKind } from '../../accounts/sign-in/pending-proofs.ts';
+import { createPendingChallenge, consumePendingChallenge, type ChallengeKind } from '../../accounts/sign-in/pending-proofs.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { signIn } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
-import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
+import { answerSignedIn, sessionCookieHeader, meSchema } from './answer-signed-in.ts';
+import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import {
   authenticationOptions,
   browserAnswerField,
-  browserOptions,
-  registeredCredential,
+  browserOptionsSchema,
+  verifyRegistration,
   registrationOptions,
   requireRelyingParty,
-  verifiedCounter,
+  verifyAuthentication,
 } from './passkey-ceremony.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
-import { opaqueId, plainText, unixMs } from '../core/request-fields.ts';
+import { opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const passkeySchema = z
   .strictObject({
@@ -40,7 +40,7 @@ const passkeySchema = z
   .meta({ id: 'Passkey' });
 
 export function presentPasskey(passkey: Passkey) {
-  return view(passkeySchema, { ...passkey, createTime: passkey.createdAt, lastUseTime: passkey.lastUsedAt });
+  return pickSchemaFields(passkeySchema, { ...passkey, createTime: passkey.createdAt, lastUseTime: passkey.lastUsedAt });
 }
 
 const list = defineEndpoint({
@@ -54,13 +54,13 @@ const list = defineEndpoint({
 
 type SignInDeps = SessionDeps & { readonly signIns: RateLimiter };
 
-async function newChallenge({ db }: WithDb, kind: ProofKind, userId?: string): Promise<string> {
-  const challenge = await beginProof(db, { kind, ...(userId !== undefined && { userId }) });
+async function newChallenge({ db }: WithDb, kind: ChallengeKind, userId?: string): Promise<string> {
+  const challenge = await createPendingChallenge(db, { kind, ...(userId !== undefined && { userId }) });
   if (challenge === undefined) throw new HttpError('too_many_sign_ins');
   return challenge;
 }
 
-const nameField = plainText(200).meta({ description: 'Such as the device that the passkey is on.' });
+const nameField = plainTextField(200).meta({ description: 'Such as the device that the passkey is on.' });
 
 const registerOptions = defineEndpoint({
   operationId: 'passkeyRegistrationOptions',
@@ -69,7 +69,7 @@ const registerOptions = defineEndpoint({
   needsRecentProof: true,
   summary: 'Start adding a passkey',
   description: `A person has at most ${maxPasskeys}. Passkeys need https and a host name, or http://localhost.`,
-  data: browserOptions,
+  data: browserOptionsSchema,
   failures: ['passkeys_unavailable', 'too_many_passkeys', 'too_many_sign_ins'],
   handler: async (
     { session: { userId, email } },
@@ -93,11 +93,11 @@ const register = defineEndpoint({
   failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_passkeys'],
   handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }: SessionDeps) => {
     const party = requireRelyingParty(publicUrl);
-    const credential = await registeredCredential(party, response, async (challenge) => {
-      const proof = await consumeProof(db, 'passkey_registration', challenge);
+    const credential = await verifyRegistration(party, response, async (challenge) => {
+      const proof = await consumePendingChallenge(db, 'passkey_registration', challenge);
       return proof?.userId === session.userId;
     });
-    const added = await addPasskey(db, session, { name, credential, origin: originOf(ctx) });
+    const added = await addPasskey(db, session, { name, credential, origin: requestOriginOf(ctx) });
     if (added === 'not_signed_in') throw new HttpError(added);
     if (added === 'too_many_passkeys') throw new HttpError(added, { data: { limit: maxPasskeys } });
     if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is already registered' });
@@ -110,7 +110,7 @@ const signInOptions = defineEndpoint({
   route: 'POST /api/console/v1/passkeys/sign-in-options',
   scope: 'none',
   summary: 'Start signing in with a passkey',
-  data: browserOptions,
+  data: browserOptionsSchema,
   failures: ['passkeys_unavailable', 'too_many_sign_ins', ...databaseFailures],
   handler: async ({ ctx }, deps: SignInDeps) => {
     const party = requireRelyingParty(deps.console.publicUrl);
@@ -127,24 +127,24 @@ const signInWithPasskey = defineEndpoint({
   description: "Sets the cookie of a new session. The browser's earlier session ends.",
   body: z.strictObject({ response: browserAnswerField }),
   data: meSchema,
-  answerHeaders: cookieHeader,
+  answerHeaders: sessionCookieHeader,
   failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', ...databaseFailures],
   handler: async ({ input: { response }, ctx }, deps: SignInDeps) => {
     const { db } = deps;
     const party = requireRelyingParty(deps.console.publicUrl);
     limitSignIns(ctx, deps.signIns);
-    const origin = originOf(ctx);
+    const origin = requestOriginOf(ctx);
     const passkey = await findPasskey(db, response.id);
     if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');
     const consumeChallenge = async (challenge: string) =>
-      (await consumeProof(db, 'passkey_sign_in', challenge)) !== undefined;
-    const counter = await verifiedCounter(party, response, passkey, consumeChallenge).catch(async (error: unknown) => {
+      (await consumePendingChallenge(db, 'passkey_sign_in', challenge)) !== undefined;
+    const counter = await verifyAuthentication(party, response, passkey, consumeChallenge).catch(async (error: unknown) => {
       const { userId, email } = passkey;
       await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
       throw error;
     });
     const { passkeyId } = passkey;
-    const before = await browserSession(ctx, deps);
+    const before = await findBrowserSession(ctx, deps);
     const signedIn = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });
     return answerSignedIn(ctx, deps, signedIn);
   },
@@ -156,11 +156,11 @@ const remove = defineEndpoint({
   scope: 'session',
   needsRecentProof: true,
   summary: 'Remove a passkey',
-  body: z.strictObject({ passkeyId: opaqueId }),
+  body: z.strictObject({ passkeyId: opaqueIdField }),
   data: z.strictObject({ passkeyId: z.string() }),
   failures: ['passkey_not_found'],
   handler: async ({ session, input: { passkeyId }, ctx }, { db }) => {
-    const isRemoved = isUuid(passkeyId) && (await removePasskey(db, session, passkeyId, originOf(ctx)));
+    const isRemoved = isUuid(passkeyId) && (await removePasskey(db, session, passkeyId, requestOriginOf(ctx)));
     if (!isRemoved) throw new HttpError('passkey_not_found');
     return { passkeyId };
   },

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { NewSession } from '../../accounts/sign-in/sessions.ts';
+import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/context.ts';
 
 /** Cookies of a host are shared by all its ports, so over plain http the name contains the port. */
@@ -29,7 +29,7 @@ function valueOf(ctx: Context, cookieName: string): string | undefined {
   return values.length > 1 ? '' : values[0];
 }
 
-export function giveCookie(ctx: Context, publicUrl: string, { token, session }: NewSession): void {
+export function setSessionCookie(ctx: Context, publicUrl: string, { token, session }: SessionWithToken): void {
   const maxAgeSeconds = Math.max(1, Math.floor((session.expiresAt - Date.now()) / 1000));
   ctx.append('Set-Cookie', cookie(nameFor(publicUrl), publicUrl, token, maxAgeSeconds));
 }
@@ -38,18 +38,18 @@ const visitName = (publicUrl: string) => `${nameFor(publicUrl)}_visit`;
 const visitSeconds = 600;
 
 /** Binds a visit to the identity provider to the browser that began it. */
-export function giveVisitCookie(ctx: Context, publicUrl: string, token: string): void {
+export function setOidcVisitCookie(ctx: Context, publicUrl: string, token: string): void {
   ctx.append('Set-Cookie', cookie(visitName(publicUrl), publicUrl, token, visitSeconds));
 }
 
 /** The secret of the visit. Clears the cookie, because a visit ends once. */
-export function takeVisitCookie(ctx: Context, publicUrl: string): string | undefined {
+export function takeOidcVisitCookie(ctx: Context, publicUrl: string): string | undefined {
   const name = visitName(publicUrl);
   ctx.append('Set-Cookie', cookie(name, publicUrl, '', 0));
   return valueOf(ctx, name);
 }
 
-export function clearedCookie(publicUrl: string): string {
+export function clearedSessionCookie(publicUrl: string): string {
   return cookie(nameFor(publicUrl), publicUrl, '', 0);
 }
 

@@ -2,14 +2,14 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { type ListedSession, listSessions } from '../../accounts/sign-in/sessions.ts';
 import { changePassword, endOtherSessions, endOwnSession } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, cookieHeader, meSchema } from './answer-signed-in.ts';
-import { originOf, type SessionDeps } from './authenticate-session.ts';
+import { answerSignedIn, sessionCookieHeader, meSchema } from './answer-signed-in.ts';
+import { requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
 import { passwordField } from '../people/person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing } from '../core/http-error.ts';
-import { opaqueId, unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { requireExisting } from '../core/http-error.ts';
+import { opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const sessionSchema = z.strictObject({
   sessionId: z.string(),
@@ -24,7 +24,7 @@ const sessionSchema = z.strictObject({
 export function presentSession(session: ListedSession, currentId: string) {
   const { createdAt: createTime, lastUsedAt: lastUseTime, expiresAt: expireTime } = session;
   const isCurrent = session.sessionId === currentId;
-  return view(sessionSchema, { ...session, isCurrent, createTime, lastUseTime, expireTime });
+  return pickSchemaFields(sessionSchema, { ...session, isCurrent, createTime, lastUseTime, expireTime });
 }
 
 const list = defineEndpoint({
@@ -43,12 +43,12 @@ const end = defineEndpoint({
   route: 'POST /api/console/v1/sessions/end',
   scope: 'session',
   summary: 'End a session',
-  body: z.strictObject({ sessionId: opaqueId }),
+  body: z.strictObject({ sessionId: opaqueIdField }),
   data: z.strictObject({ sessionId: z.string() }),
   failures: ['session_not_found'],
   handler: async ({ session, input: { sessionId }, ctx }, { db }) => {
-    const ended = isUuid(sessionId) ? await endOwnSession(db, session, originOf(ctx), sessionId) : undefined;
-    return existing(ended, 'session_not_found');
+    const ended = isUuid(sessionId) ? await endOwnSession(db, session, requestOriginOf(ctx), sessionId) : undefined;
+    return requireExisting(ended, 'session_not_found');
   },
 });
 
@@ -58,7 +58,7 @@ const endOthers = defineEndpoint({
   scope: 'session',
   summary: 'End all other sessions',
   data: z.strictObject({ ended: z.int().nonnegative() }),
-  handler: async ({ session, ctx }, { db }) => ({ ended: await endOtherSessions(db, session, originOf(ctx)) }),
+  handler: async ({ session, ctx }, { db }) => ({ ended: await endOtherSessions(db, session, requestOriginOf(ctx)) }),
 });
 
 type Deps = SessionDeps & PasswordDeps & NewPasswordDeps;
@@ -71,7 +71,7 @@ const password = defineEndpoint({
   description: 'Ends all other sessions and replaces the cookie of this one.',
   body: z.strictObject({ currentPassword: passwordField, newPassword: passwordField }),
   data: meSchema,
-  answerHeaders: cookieHeader,
+  answerHeaders: sessionCookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps: Deps) => {
     const { checkedHash } = await checkPassword(ctx, deps, {
@@ -85,7 +85,7 @@ const password = defineEndpoint({
       path: 'newPassword',
     });
     const hashes = { checkedHash, passwordHash };
-    return answerSignedIn(ctx, deps, await changePassword(deps.db, session, originOf(ctx), hashes));
+    return answerSignedIn(ctx, deps, await changePassword(deps.db, session, requestOriginOf(ctx), hashes));
   },
 });
 

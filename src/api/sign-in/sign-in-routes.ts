@@ -4,25 +4,25 @@ import { roles } from '../../accounts/people/role.ts';
 import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
 import { confirmSignUp, maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
-import { acceptLink, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';
+import { acceptLinkAndSignIn, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';
 import { findUserByEmail, hasOperator } from '../../accounts/people/users.ts';
-import { answerSignedIn, cookieHeader, meSchema, presentMe } from './answer-signed-in.ts';
-import { browserSession, originOf, type SessionDeps } from './authenticate-session.ts';
+import { answerSignedIn, sessionCookieHeader, meSchema, readMe } from './answer-signed-in.ts';
+import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
 import { emailField, passwordField } from '../people/person-fields.ts';
 import { relyingParty } from './passkey-ceremony.ts';
-import { clearedCookie } from './session-cookie.ts';
+import { clearedSessionCookie } from './session-cookie.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
-import { existing, HttpError, invalidRequest } from '../core/http-error.ts';
-import { plainText, required, unixMs } from '../core/request-fields.ts';
+import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
+import { plainTextField, requiredMessage, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import type { IdentityProviderDeps } from './oidc-routes.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 
-const tokenField = z.string({ error: required('must be the text after the # of the link') }).max(200);
+const tokenField = z.string({ error: requiredMessage('must be the text after the # of the link') }).max(200);
 
 type LinkDeps = WithDb & { readonly signUp: SignUpPolicy };
 type OfferDeps = LinkDeps & SessionDeps & PasswordDeps & IdentityProviderDeps;
@@ -85,7 +85,7 @@ const showLink = defineEndpoint({
 
 /** Finds an open link and its user. Links to disabled users, resets of unknown users and sign-ups of known ones are not found. */
 async function findLinkAndUser({ db, signUp }: LinkDeps, token: string) {
-  const link = existing(await findLink(db, token), 'link_not_found');
+  const link = requireExisting(await findLink(db, token), 'link_not_found');
   const user = link.email === undefined ? undefined : await findUserByEmail(db, link.email);
   const isUseless =
     (link.purpose === 'reset' && user === undefined) ||
@@ -106,12 +106,12 @@ const accept = defineEndpoint({
     token: tokenField,
     email: emailField.nullish().meta({ description: 'Only for a setup link.' }),
     password: passwordField,
-    accountName: plainText(maxAccountNameLength)
+    accountName: plainTextField(maxAccountNameLength)
       .nullish()
       .meta({ description: 'The name of the account that a sign-up opens.' }),
   }),
   data: meSchema,
-  answerHeaders: cookieHeader,
+  answerHeaders: sessionCookieHeader,
   failures: [
     'link_not_found',
     'code_invalid',
@@ -124,16 +124,16 @@ const accept = defineEndpoint({
     const { link } = await findLinkAndUser(deps, input.token);
     const email = link.email ?? input.email;
     if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
-    const before = await browserSession(ctx, deps);
+    const before = await findBrowserSession(ctx, deps);
     const hashes = await hashesFor(ctx, deps, { link, email, password: input.password, session: before });
-    const acceptance = { link, email, ...hashes, origin: originOf(ctx), before };
+    const acceptance = { link, email, ...hashes, origin: requestOriginOf(ctx), before };
     const { requestId } = ctx.state;
     const accountName = input.accountName ?? undefined;
     const signedIn = await (link.purpose === 'confirm'
       ? confirmSignUp(deps.db, { ...acceptance, accountName, policy: deps.signUp, requestId })
-      : acceptLink(deps.db, acceptance));
+      : acceptLinkAndSignIn(deps.db, acceptance));
     if (signedIn === 'code_invalid') throw new HttpError(signedIn);
-    return answerSignedIn(ctx, deps, existing(signedIn, 'link_not_found'));
+    return answerSignedIn(ctx, deps, requireExisting(signedIn, 'link_not_found'));
   },
 });
 
@@ -163,13 +163,13 @@ const signInWithPassword = defineEndpoint({
   description: "Sets the session cookie. The browser's earlier session ends.",
   body: z.strictObject({ email: emailField, password: passwordField }),
   data: meSchema,
-  answerHeaders: cookieHeader,
+  answerHeaders: sessionCookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', ...databaseFailures],
   handler: async ({ input: { email, password }, ctx }, deps: SignInDeps) => {
     limitSignIns(ctx, deps.signIns);
-    const before = await browserSession(ctx, deps);
+    const before = await findBrowserSession(ctx, deps);
     const { user, checkedHash } = await checkPassword(ctx, deps, { email, password, session: before });
-    const signedIn = await signIn(deps.db, { user, origin: originOf(ctx), means: 'password', checkedHash, before });
+    const signedIn = await signIn(deps.db, { user, origin: requestOriginOf(ctx), means: 'password', checkedHash, before });
     return answerSignedIn(ctx, deps, signedIn);
   },
 });
@@ -182,8 +182,8 @@ const signOutHere = defineEndpoint({
   data: z.strictObject({}),
   answerHeaders: { 'Set-Cookie': 'Clears the session cookie.' },
   handler: async ({ session, ctx }, { db, console: { publicUrl } }: SessionDeps) => {
-    await signOut(db, session, originOf(ctx));
-    ctx.append('Set-Cookie', clearedCookie(publicUrl));
+    await signOut(db, session, requestOriginOf(ctx));
+    ctx.append('Set-Cookie', clearedSessionCookie(publicUrl));
     return {};
   },
 });
@@ -194,7 +194,7 @@ const me = defineEndpoint({
   scope: 'session',
   summary: 'Get the signed-in person',
   data: meSchema,
-  handler: ({ session }, deps) => presentMe(deps, session),
+  handler: ({ session }, deps) => readMe(deps, session),
 });
 
 const authenticateAgain = defineEndpoint({
@@ -206,12 +206,12 @@ const authenticateAgain = defineEndpoint({
     'For the next ten minutes, requests that require a recent authentication are allowed. Replaces the session cookie.',
   body: z.strictObject({ password: passwordField }),
   data: meSchema,
-  answerHeaders: cookieHeader,
+  answerHeaders: sessionCookieHeader,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { password }, ctx }, deps: SessionDeps & PasswordDeps) => {
     const { checkedHash } = await checkPassword(ctx, deps, { email: session.email, password, session });
     const proof = { means: 'password', checkedHash } as const;
-    return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, originOf(ctx), proof));
+    return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, requestOriginOf(ctx), proof));
   },
 });
 

@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { mailStates } from '../../platform/mail/mail.ts';
-import { originOf, type SessionDeps } from './authenticate-session.ts';
-import { type MailDeps, newLinkSchema, presentNewLink } from '../people/one-time-link-view.ts';
+import { requestOriginOf, type SessionDeps } from './authenticate-session.ts';
+import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from '../people/one-time-link-view.ts';
 import { emailField } from '../people/person-fields.ts';
 import {
   isDomainAllowed,
-  listSignUps,
+  listUnconfirmedSignUps,
   type UnconfirmedSignUp,
-  renewSignUpAs,
+  renewSignUpLinkAs,
   requestSignUp,
   type SignUpPolicy,
 } from '../../credits/sign-up/request-sign-up.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
-import { existing, HttpError } from '../core/http-error.ts';
-import { idField, plainText, unixMs } from '../core/request-fields.ts';
+import { requireExisting, HttpError } from '../core/http-error.ts';
+import { idField, plainTextField, unixMs } from '../core/request-fields.ts';
 import { limitCodeAttempts, limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 type SignUpDeps = WithDb &
   MailDeps & { readonly signUp: SignUpPolicy; readonly signIns: RateLimiter; readonly codeAttempts: RateLimiter };
@@ -32,7 +32,7 @@ const signUp = defineEndpoint({
     'registered already, which gets a mail without a link.',
   body: z.strictObject({
     email: emailField,
-    code: plainText(64)
+    code: plainTextField(64)
       .nullish()
       .meta({ description: 'A redemption code, if the sign-up requires one. The new account redeems it.' }),
   }),
@@ -51,7 +51,7 @@ const signUp = defineEndpoint({
     if (policy.mode === 'off') throw new HttpError('sign_up_off');
     limitSignIns(ctx, signIns);
     if (!isDomainAllowed(policy, email)) throw new HttpError('email_domain_not_allowed');
-    const { address } = originOf(ctx);
+    const { address } = requestOriginOf(ctx);
     // No user is signed in, so invalid codes are limited by network.
     const who = `sign-up ${address}`;
     const outcome = await limitCodeAttempts(codeAttempts, who, {
@@ -76,7 +76,7 @@ const signUpSchema = z
 
 export function presentSignUp(request: UnconfirmedSignUp) {
   const { createdAt: createTime, expiresAt: expireTime } = request;
-  return view(signUpSchema, { ...request, createTime, expireTime });
+  return pickSchemaFields(signUpSchema, { ...request, createTime, expireTime });
 }
 
 const maxListed = 200;
@@ -87,7 +87,7 @@ const list = defineEndpoint({
   summary: 'List open sign-ups',
   description: `People whose link was not used yet, newest first; at most ${maxListed}.`,
   data: z.strictObject({ signUps: z.array(signUpSchema) }),
-  handler: async (_call, { db }) => ({ signUps: (await listSignUps(db, maxListed)).map(presentSignUp) }),
+  handler: async (_call, { db }) => ({ signUps: (await listUnconfirmedSignUps(db, maxListed)).map(presentSignUp) }),
 });
 
 const renew = defineEndpoint({
@@ -98,10 +98,10 @@ const renew = defineEndpoint({
   description:
     'Use it if the mail did not arrive. Send the link only to the e-mail address. The earlier link no longer works.',
   body: z.strictObject({ linkId: idField('a sign-up') }),
-  data: newLinkSchema,
+  data: newOneTimeLinkSchema,
   failures: ['sign_up_not_found'],
   handler: async ({ actor, input: { linkId } }, { db, console: { publicUrl } }: SessionDeps) =>
-    presentNewLink(publicUrl, existing(await renewSignUpAs(db, actor, linkId), 'sign_up_not_found')),
+    presentNewOneTimeLink(publicUrl, requireExisting(await renewSignUpLinkAs(db, actor, linkId), 'sign_up_not_found')),
 });
 
 export const signUpEndpoints = [signUp];

@@ -10,7 +10,7 @@ export const taskIdsField = z
   .max(maxTasks, { error: idsError });
 
 /** The response to a request that acts on several tasks. */
-export function outcomesOf<Outcome extends z.ZodType>(outcome: Outcome) {
+export function outcomesSchema<Outcome extends z.ZodType>(outcome: Outcome) {
   return z.strictObject({
     tasks: z.array(outcome).meta({ description: 'One for each task that was found.' }),
     notFound: z.int().nonnegative().meta({ description: 'The number of ids that no task has.' }),
@@ -21,7 +21,7 @@ export function outcomesOf<Outcome extends z.ZodType>(outcome: Outcome) {
  * Acts on one task after the other. Each task changes in a transaction of its
  * own, so a request that is cut off can be repeated without harm.
  */
-export async function actOnEach<Outcome>(
+export async function actOnEachTask<Outcome>(
   ids: readonly string[],
   act: (taskId: string) => Promise<Outcome | undefined>,
 ) {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { cancelTaskAs, type CancelDeps, cancelTaskFor, stopGenerationOf } from '../../tasks/end/cancel-task.ts';
-import { actOnEach, outcomesOf, taskIdsField } from './act-on-many-tasks.ts';
+import { cancelTaskAs, type CancelTaskDeps, cancelTaskFor, finishCancellation } from '../../tasks/end/cancel-task.ts';
+import { actOnEachTask, outcomesSchema, taskIdsField } from './act-on-many-tasks.ts';
 import { failCodes, finalStates } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing } from '../core/http-error.ts';
-import { idField, opaqueId, reasonField } from '../core/request-fields.ts';
+import { requireExisting } from '../core/http-error.ts';
+import { idField, opaqueIdField, reasonField } from '../core/request-fields.ts';
 
 const cancelledTaskSchema = z
   .strictObject({
@@ -28,12 +28,12 @@ export const cancelTask = defineEndpoint({
     'Ends an unfinished task with `cancelled`, refunds it in full and stops its generation. A task that has ended stays unchanged. ' +
     'Idempotent.',
   body: z.strictObject(
-    { taskId: opaqueId.min(1, { error: 'is required' }) },
+    { taskId: opaqueIdField.min(1, { error: 'is required' }) },
     { error: 'must have only the field taskId' },
   ),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, input }, deps: CancelDeps) => {
+  handler: async ({ caller, input }, deps: CancelTaskDeps) => {
     const { taskId } = await requireOwnTask(deps.db, input.taskId, caller.accountId);
     return await cancelTaskFor(deps, taskId);
   },
@@ -49,13 +49,13 @@ const adminCancel = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ actor, input }, deps: CancelDeps) => {
-    existing(await findTask(deps.db, input.taskId), 'task_not_found');
-    return stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, input));
+  handler: async ({ actor, input }, deps: CancelTaskDeps) => {
+    requireExisting(await findTask(deps.db, input.taskId), 'task_not_found');
+    return finishCancellation(deps, await cancelTaskAs(deps.db, actor, input));
   },
 });
 
-const cancelledTasksSchema = outcomesOf(cancelledTaskSchema);
+const cancelledTasksSchema = outcomesSchema(cancelledTaskSchema);
 
 const each =
   'Each task is cancelled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +
@@ -69,8 +69,8 @@ const cancelTasks = defineEndpoint({
   description: `Ends unfinished tasks as \`cancelTask\` does. ${each}`,
   body: z.strictObject({ taskIds: taskIdsField }),
   data: cancelledTasksSchema,
-  handler: ({ caller, input }, deps: CancelDeps) =>
-    actOnEach(input.taskIds, async (taskId) => {
+  handler: ({ caller, input }, deps: CancelTaskDeps) =>
+    actOnEachTask(input.taskIds, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       return task?.accountId === caller.accountId ? cancelTaskFor(deps, taskId) : undefined;
     }),
@@ -83,10 +83,10 @@ const adminCancelTasks = defineEndpoint({
   description: `Ends unfinished tasks as \`adminCancelTask\` does. The audit log has an entry for each. ${each}`,
   body: z.strictObject({ taskIds: taskIdsField, reason: reasonField }),
   data: cancelledTasksSchema,
-  handler: ({ actor, input: { taskIds: ids, reason } }, deps: CancelDeps) =>
-    actOnEach(ids, async (taskId) => {
+  handler: ({ actor, input: { taskIds: ids, reason } }, deps: CancelTaskDeps) =>
+    actOnEachTask(ids, async (taskId) => {
       const task = await findTask(deps.db, taskId);
-      return task && stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));
+      return task && finishCancellation(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));
     }),
 });
 

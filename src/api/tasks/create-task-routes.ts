@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { Caller } from '../../accounts/keys/api-key.ts';
-import { adapterOf } from '../dialects/dialect.ts';
+import { dialectAdapter } from '../dialects/dialect.ts';
 import { setUnusedHeader, unusedFieldsHeaderDoc } from '../dialects/unused-fields.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { Context } from '../core/context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { Call } from '../core/endpoint.ts';
+import type { EndpointCall } from '../core/endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../core/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../core/limits/rate-headers.ts';
-import { presentTask, type RecordDeps, taskRecordSchema } from './task-view.ts';
-import { type CreatedTask, type OrderDeps, type OrderRefusal, orderTask } from '../../tasks/accept/order-task.ts';
+import { presentTask, type TaskRecordDeps, taskRecordSchema } from './task-view.ts';
+import { type CreatedTask, type OrderTaskDeps, type OrderRefusal, orderTask } from '../../tasks/accept/order-task.ts';
 import { type TranslateDeps, translateRequest, type TranslateRequest } from '../../tasks/accept/task-request.ts';
 import type { NewTask } from '../../tasks/accept/create-outcome.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
@@ -18,7 +18,7 @@ import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
 /** The caller's dialect validates the body of a create request. */
-export const anyJson = z.record(z.string(), z.unknown());
+export const anyJsonObject = z.record(z.string(), z.unknown());
 
 /** The errors of a create beside those of every endpoint: validation, 401, 403 and the rate limit. */
 export const createFailures = [
@@ -37,8 +37,8 @@ export const createFailures = [
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
-export type TakeOrderDeps = TranslateDeps & OrderDeps;
-type Deps = TakeOrderDeps & RecordDeps & { readonly taskWaiters: TaskWaiters };
+export type TakeOrderDeps = TranslateDeps & OrderTaskDeps;
+type Deps = TakeOrderDeps & TaskRecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const createTask = defineEndpoint({
   operationId: 'createTask',
@@ -53,13 +53,13 @@ export const createTask = defineEndpoint({
     'repeat the request with the same key. Unknown fields are rejected. With `Prefer: wait=N` and the scope `tasks:read`, the response ' +
     'is held and contains the record.',
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
-  body: anyJson,
+  body: anyJsonObject,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
   answerHeaders: { ...preferenceApplied, ...replayedHeader, ...unusedFieldsHeaderDoc },
   failures: createFailures,
   handler: async (call, deps: Deps) => {
     const { caller, dialect, ctx, input } = call;
-    const { createdTask, taskRecord, taskRequest, unusedFields } = adapterOf(dialect);
+    const { createdTask, taskRecord, taskRequest, unusedFields } = dialectAdapter(dialect);
     const order = { caller, input, dialect, translate: taskRequest };
     const { taskId, creditsCharged } = await takeOrder(ctx, deps, order);
     setUnusedHeader(ctx, unusedFields(input, deps.catalogue().models));
@@ -68,7 +68,7 @@ export const createTask = defineEndpoint({
   },
 });
 
-type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
+type CreateCall = Pick<EndpointCall<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
 
 /** Never fails, because the task is already accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: Deps, taskId: string) {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
-import { type DeleteDeps, deleteEndedTask, deleteFilesOf } from '../../tasks/end/delete-task.ts';
-import { actOnEach, outcomesOf, taskIdsField } from './act-on-many-tasks.ts';
+import { type DeleteTaskDeps, deleteContentOfEndedTask, deleteResultFiles } from '../../tasks/end/delete-task.ts';
+import { actOnEachTask, outcomesSchema, taskIdsField } from './act-on-many-tasks.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { existing, HttpError } from '../core/http-error.ts';
-import { idField, opaqueId, reasonField, unixMs } from '../core/request-fields.ts';
+import { requireExisting, HttpError } from '../core/http-error.ts';
+import { idField, opaqueIdField, reasonField, unixMs } from '../core/request-fields.ts';
 
 const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
 
@@ -22,11 +22,11 @@ export const deleteTask = defineEndpoint({
   scope: 'content:delete',
   summary: 'Delete the content of a task',
   description: `${scopeOfDeletion} In the console, only owners have this permission.`,
-  body: z.strictObject({ taskId: opaqueId.min(1, { error: 'is required' }) }),
+  body: z.strictObject({ taskId: opaqueIdField.min(1, { error: 'is required' }) }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ caller, input }, deps: DeleteDeps) => {
-    return requireEnded(await deleteEndedTask(deps, await requireOwnTask(deps.db, input.taskId, caller.accountId)));
+  handler: async ({ caller, input }, deps: DeleteTaskDeps) => {
+    return requireEnded(await deleteContentOfEndedTask(deps, await requireOwnTask(deps.db, input.taskId, caller.accountId)));
   },
 });
 
@@ -39,7 +39,7 @@ export const deleteTasks = defineEndpoint({
     'Deletes what `deleteTask` deletes. Each task is deleted on its own: those that have not ended stay unchanged and have ' +
     '`deleted: false`. Idempotent, so a request that failed can be sent again.',
   body: z.strictObject({ taskIds: taskIdsField }),
-  data: outcomesOf(
+  data: outcomesSchema(
     z
       .strictObject({
         taskId: z.string(),
@@ -48,11 +48,11 @@ export const deleteTasks = defineEndpoint({
       })
       .meta({ id: 'TaskDeletion' }),
   ),
-  handler: ({ caller, input }, deps: DeleteDeps) =>
-    actOnEach(input.taskIds, async (taskId) => {
+  handler: ({ caller, input }, deps: DeleteTaskDeps) =>
+    actOnEachTask(input.taskIds, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       if (task?.accountId !== caller.accountId) return undefined;
-      const deletion = await deleteEndedTask(deps, task);
+      const deletion = await deleteContentOfEndedTask(deps, task);
       return { taskId, deleted: deletion !== undefined, contentDeleteTime: deletion?.contentDeleteTime ?? null };
     }),
 });
@@ -66,11 +66,11 @@ export const adminDeleteTask = defineEndpoint({
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
-  handler: async ({ actor, input: { taskId, reason } }, deps: DeleteDeps) => {
-    const task = existing(await findTask(deps.db, taskId), 'task_not_found');
+  handler: async ({ actor, input: { taskId, reason } }, deps: DeleteTaskDeps) => {
+    const task = requireExisting(await findTask(deps.db, taskId), 'task_not_found');
     const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
     const deletion = requireEnded(await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
-    return deleteFilesOf(deps, task, deletion);
+    return deleteResultFiles(deps, task, deletion);
   },
 });
 

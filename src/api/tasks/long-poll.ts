@@ -3,8 +3,8 @@ import type { Database } from '../../platform/database/database.ts';
 import type { TaskWait, TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { Context } from '../core/context.ts';
-import { existing } from '../core/http-error.ts';
-import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import { requireExisting } from '../core/http-error.ts';
+import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 
 /** A longer wait is shortened to this; `Preference-Applied` shows the wait in force. */
 const maxWaitSeconds = 60;
@@ -48,8 +48,8 @@ export async function taskAfterWait(
   { task, waitSeconds }: { readonly task: Task; readonly waitSeconds: number },
 ): Promise<Task> {
   const { taskId, accountId } = task;
-  const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds }));
-  return isHeld ? existing(await findTask(db, taskId), 'task_not_found') : task;
+  const isHeld = !isFinalState(task.state) && (await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds }));
+  return isHeld ? requireExisting(await findTask(db, taskId), 'task_not_found') : task;
 }
 
 type Hold = Pick<TaskWait, 'taskId' | 'accountId'> & { readonly waitSeconds: number };

@@ -1,13 +1,13 @@
 import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
-import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
-import { countOwnTasksAhead, findMaker } from '../../tasks/list/task-maker.ts';
+import { countOwnTasksAhead, findTaskCreator } from '../../tasks/list/task-maker.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint.ts';
-import { existing } from '../core/http-error.ts';
+import { requireExisting } from '../core/http-error.ts';
 import { idParameter, strictQuery, taskIdParameter } from '../core/query-parameters.ts';
 import {
   type DetailDeps,
@@ -15,12 +15,12 @@ import {
   presentOperatorTaskDetail,
   presentTaskDetail,
   taskDetailSchema,
-  type TaskSources,
+  type TaskDetailSources,
 } from './task-detail-view.ts';
-import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
-import { presentTask, type RecordDeps } from './task-view.ts';
+import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import { presentTask, type TaskRecordDeps } from './task-view.ts';
 
-type Deps = WithDb & RecordDeps & DetailDeps & { readonly publicUrl: string };
+type Deps = WithDb & TaskRecordDeps & DetailDeps & { readonly publicUrl: string };
 
 export const showTimeline = defineEndpoint({
   operationId: 'getTaskTimeline',
@@ -34,8 +34,8 @@ export const showTimeline = defineEndpoint({
   query: strictQuery({ taskId: taskIdParameter }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, task: found }, deps: Deps & { readonly seenTasks: SeenTasks }) => {
-    const task = existing(found, 'task_not_found');
+  handler: async ({ caller, task: found }, deps: Deps & { readonly seenTasks: SeenTaskRecorder }) => {
+    const task = requireExisting(found, 'task_not_found');
     const sources = await readSources(deps, task);
     await deps.seenTasks.record(caller.by, [task]);
     const ledger = caller.scopes.includes('credits:read') ? sources.ledger : [];
@@ -54,18 +54,18 @@ export const adminShowTask = defineEndpoint({
   data: operatorTaskDetailSchema,
   failures: ['task_not_found'],
   handler: async ({ query }, deps: Deps & { readonly temporalUiUrl: string | undefined }) => {
-    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
+    const task = requireExisting(await findTask(deps.db, query.taskId), 'task_not_found');
     return presentOperatorTaskDetail(deps, await readSources(deps, task));
   },
 });
 
-async function readSources(deps: Deps, task: Task): Promise<TaskSources> {
+async function readSources(deps: Deps, task: Task): Promise<TaskDetailSources> {
   const mediaUrls = mediaUrlsOf(task.param.input).map(({ url }) => url);
-  const isWaiting = !isFinal(task.state) && task.state !== 'generating';
+  const isWaiting = !isFinalState(task.state) && task.state !== 'generating';
   const [record, detail, maker, previews, ahead, account] = await Promise.all([
     presentTask(deps, task),
     readTaskDetail(deps.db, task.taskId),
-    findMaker(deps.db, task.taskId),
+    findTaskCreator(deps.db, task.taskId),
     uploadPreviewsOf(deps, task.accountId, mediaUrls),
     isWaiting ? countOwnTasksAhead(deps.db, task.taskId) : undefined,
     findAccount(deps.db, task.accountId),

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../tasks/public-record.ts';
-import { type Task, type TaskResult, isFinal } from '../../catalogue/tasks/task.ts';
+import { type Task, type TaskResult, isFinalState } from '../../catalogue/tasks/task.ts';
 import type { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
-import type { Maker } from '../../tasks/list/task-maker.ts';
+import type { NamedCreator } from '../../tasks/list/task-maker.ts';
 import { jobOutcomes } from '../../tasks/jobs/job-states.ts';
 import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';
-import { comparedAspects, orderDifferences } from '../../media/video/compare-with-order.ts';
+import { comparedAspects, differencesOfTask } from '../../media/video/compare-with-order.ts';
 import type { UploadPreview } from '../../media/references/upload-preview-links.ts';
 import { taskWorkflowId } from '../../temporal/connection/task-queues.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   callbackSchema,
@@ -19,7 +19,7 @@ import {
 } from '../callbacks/callback-view.ts';
 import {
   contentDeletedAtSchema,
-  type LinkStore,
+  type LinkSigner,
   makerSchema,
   posterUrlOf,
   posterUrlSchema,
@@ -51,7 +51,7 @@ function stepOf(step: Step['step'], startTime: number, endTime: number | null | 
 }
 
 /** The steps of a task until its end. They name no provider. */
-export function stepsOf(task: Task, providerJobs: readonly ProviderJob[]): readonly Step[] {
+export function taskStepsOf(task: Task, providerJobs: readonly ProviderJob[]): readonly Step[] {
   const { createdAt, generationStartedAt, completedAt, state } = task;
   const instant = (step: Step['step'], at: number) => stepOf(step, at, at);
   const steps = [instant('accepted', createdAt), stepOf('waited', createdAt, generationStartedAt ?? completedAt)];
@@ -61,7 +61,7 @@ export function stepsOf(task: Task, providerJobs: readonly ProviderJob[]): reado
     steps.push(stepOf('generating', generationStartedAt, madeAt ?? completedAt));
     if (madeAt !== undefined) steps.push(stepOf('stored', madeAt, completedAt));
   }
-  if (completedAt === undefined || !isFinal(state)) return steps;
+  if (completedAt === undefined || !isFinalState(state)) return steps;
   return [...steps, ...endsOf(task).map((step) => instant(step, completedAt))];
 }
 
@@ -150,10 +150,10 @@ export const operatorTaskDetailSchema = taskDetailSchema
   })
   .meta({ id: 'TaskDetail' });
 
-export type TaskSources = Awaited<ReturnType<typeof readTaskDetail>> & {
+export type TaskDetailSources = Awaited<ReturnType<typeof readTaskDetail>> & {
   readonly task: Task;
   readonly record: TaskRecord;
-  readonly maker: Maker | undefined;
+  readonly maker: NamedCreator | undefined;
   readonly previews: readonly UploadPreview[];
   readonly ahead: number | undefined;
   readonly accountName: string | undefined;
@@ -161,23 +161,23 @@ export type TaskSources = Awaited<ReturnType<typeof readTaskDetail>> & {
 };
 
 export type DetailDeps = {
-  readonly resultStore: LinkStore;
+  readonly resultStore: LinkSigner;
   readonly retentionMs: number;
 };
 
-export function presentTaskDetail(deps: DetailDeps, sources: TaskSources) {
+export function presentTaskDetail(deps: DetailDeps, sources: TaskDetailSources) {
   const { delivery, attempts, nowMs } = sources;
   const callback = delivery === undefined ? null : presentCallback(delivery, attempts, nowMs);
-  return view(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
+  return pickSchemaFields(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
 }
 
 export function presentOperatorTaskDetail(
   deps: DetailDeps & { readonly temporalUiUrl: string | undefined },
-  sources: TaskSources,
+  sources: TaskDetailSources,
 ) {
   const { task, accountName, delivery, attempts, providerJobs } = sources;
   const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
-  return view(operatorTaskDetailSchema, {
+  return pickSchemaFields(operatorTaskDetailSchema, {
     ...fieldsOf(deps, sources, callback),
     callback,
     operator: {
@@ -186,14 +186,14 @@ export function presentOperatorTaskDetail(
       temporalUrl: deps.temporalUiUrl === undefined ? null : workflowUrl(deps.temporalUiUrl, task.taskId),
       files: filesOf(task.result),
       providerJobs: providerJobs.map(presentProviderJob),
-      differences: orderDifferences(task),
+      differences: differencesOfTask(task),
     },
   });
 }
 
 type CallbackTimes = { readonly createTime: number; readonly completeTime: number | null };
 
-function fieldsOf(deps: DetailDeps, sources: TaskSources, callback: CallbackTimes | null) {
+function fieldsOf(deps: DetailDeps, sources: TaskDetailSources, callback: CallbackTimes | null) {
   const { task, record, maker, previews, ahead, ledger, providerJobs, nowMs } = sources;
   const { result, completedAt, mediaDeletedAt } = task;
   return {
@@ -205,7 +205,7 @@ function fieldsOf(deps: DetailDeps, sources: TaskSources, callback: CallbackTime
     mediaDeleteTime: result && (mediaDeletedAt ?? (completedAt ?? nowMs) + deps.retentionMs),
     contentDeleteTime: task.contentDeletedAt,
     steps: [
-      ...stepsOf(task, providerJobs),
+      ...taskStepsOf(task, providerJobs),
       ...(callback === null ? [] : [stepOf('callback', callback.createTime, callback.completeTime)]),
     ],
     ledger: ledger.map(presentLedgerEntry),
@@ -214,7 +214,7 @@ function fieldsOf(deps: DetailDeps, sources: TaskSources, callback: CallbackTime
 }
 
 function presentProviderJob(job: ProviderJob) {
-  return view(providerJobSchema, {
+  return pickSchemaFields(providerJobSchema, {
     ...job,
     failCode: job.failure?.failCode,
     failMsg: job.failure?.failMsg,
@@ -226,7 +226,7 @@ function presentProviderJob(job: ProviderJob) {
 }
 
 function filesOf(result: TaskResult | undefined) {
-  return result === undefined ? null : view(filesSchema, { ...result, lastFrameKey: result.lastFrameKey });
+  return result === undefined ? null : pickSchemaFields(filesSchema, { ...result, lastFrameKey: result.lastFrameKey });
 }
 
 /** `listUrl` is the list of workflows. */

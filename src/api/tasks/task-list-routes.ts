@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { countTasks, maxCountedTasks, type TaskGroup } from '../../tasks/list/count-tasks.ts';
-import { failOutcome, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
+import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
 import { readsAllTasks, unindexedFilters } from '../../tasks/list/filter-indexes.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import type { SeenTasks } from '../../tasks/list/record-tasks-seen.ts';
-import { taskSearch } from '../../tasks/list/task-search.ts';
+import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import { parseTaskSearch } from '../../tasks/list/task-search.ts';
 import {
   listedTaskSchema,
   operatorListedTaskSchema,
   presentListedTask,
   presentOperatorListedTask,
-  type RecordDeps,
+  type TaskRecordDeps,
 } from './task-view.ts';
 import { type FailCode, failCodes, taskStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint.ts';
 import { oneOf } from '../core/request-fields.ts';
 import {
-  createdBetween,
+  createdBetweenParameters,
   cutPage,
-  idPage,
+  idPageParameters,
   idParameter,
   nextCursorSchema,
   strictQuery,
@@ -30,8 +30,8 @@ import {
 import { dayMs } from '../../platform/timing/duration.ts';
 
 /** `searchesPrompts`: lists of tasks can be searched by words of prompts. */
-export type SearchDeps = { readonly searchesPrompts: boolean };
-export type OperatorFilterDeps = SearchDeps & WithClock;
+export type TaskSearchDeps = { readonly searchesPrompts: boolean };
+export type OperatorFilterDeps = TaskSearchDeps & WithClock;
 
 // Lists, counts and exports take the same filters, so that all three are about the same tasks.
 
@@ -53,7 +53,7 @@ const sharedFilter = {
     .meta({ description: 'The key or person that created the task.' })
     .optional(),
   search: taskSearchParameter.optional(),
-  ...createdBetween,
+  ...createdBetweenParameters,
 };
 
 const operatorFilter = {
@@ -73,13 +73,13 @@ type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
 type Complete<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] | undefined };
 
 /** A parameter has the name of its filter, or is mapped to filters here. Any other one, and a filter without one, does not compile. */
-function filterOf(query: Partial<OperatorFilter>, deps: SearchDeps): TaskFilter {
+function filterOf(query: Partial<OperatorFilter>, deps: TaskSearchDeps): TaskFilter {
   // A parameter that the request leaves out is undefined.
   const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query as Complete<OperatorFilter>;
   const filters: Pick<Complete<TaskFilter>, keyof typeof named> = named;
   const complete: Complete<TaskFilter> = {
     ...filters,
-    search: search === undefined ? undefined : taskSearch(search, deps),
+    search: search === undefined ? undefined : parseTaskSearch(search, deps),
     failCodes: failCodesOf(failCode, outcome),
     fromMs,
     toMs,
@@ -90,11 +90,11 @@ function filterOf(query: Partial<OperatorFilter>, deps: SearchDeps): TaskFilter 
 function failCodesOf(failCode?: FailCode, outcome?: FailOutcome): readonly FailCode[] | undefined {
   if (failCode === undefined && outcome === undefined) return undefined;
   return failCodes.filter(
-    (code) => (failCode ?? code) === code && (outcome === undefined || failOutcome(code) === outcome),
+    (code) => (failCode ?? code) === code && (outcome === undefined || outcomeOfFailCode(code) === outcome),
   );
 }
 
-export function ownFilterOf(accountId: string, query: Partial<OwnFilter>, deps: SearchDeps): TaskFilter {
+export function ownTaskFilterOf(accountId: string, query: Partial<OwnFilter>, deps: TaskSearchDeps): TaskFilter {
   return { ...filterOf(query, deps), accountId };
 }
 
@@ -111,13 +111,13 @@ export const aboutOperatorFilter =
   `Without \`accountId\`, filters by ${unindexedNames} cover only the ${maxScanMs / dayMs} days before ` +
   '`to`, or before now. Words of prompts require an `accountId`.';
 
-export function operatorFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
+export function operatorTaskFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
   const filter = filterOf(query, deps);
   const { fromMs = 0, toMs } = filter;
   return { ...filter, fromMs: readsAllTasks(filter) ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
 }
 
-type ListDeps = WithDb & SearchDeps & RecordDeps;
+type ListDeps = WithDb & TaskSearchDeps & TaskRecordDeps;
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
@@ -127,13 +127,13 @@ export const listTasksOfAccount = defineEndpoint({
   scope: 'tasks:read',
   summary: "List the account's tasks",
   description: listed,
-  query: strictQuery({ ...ownTaskFilter, ...idPage }),
+  query: strictQuery({ ...ownTaskFilter, ...idPageParameters }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async (
     { caller: { accountId, by }, query: { cursor: after, limit, ...query } },
-    deps: ListDeps & { readonly seenTasks: SeenTasks },
+    deps: ListDeps & { readonly seenTasks: SeenTaskRecorder },
   ) => {
-    const filter = { ...ownFilterOf(accountId, query, deps), after, limit: limit + 1 };
+    const filter = { ...ownTaskFilterOf(accountId, query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     await deps.seenTasks.record(by, page);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
@@ -145,10 +145,10 @@ const adminList = defineEndpoint({
   route: 'GET /api/admin/v1/tasks',
   summary: 'List tasks of all accounts',
   description: `${listed} ${aboutOperatorFilter}`,
-  query: strictQuery({ ...operatorTaskFilter, ...idPage }),
+  query: strictQuery({ ...operatorTaskFilter, ...idPageParameters }),
   data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit, ...query } }, deps: ListDeps & WithClock) => {
-    const filter = { ...operatorFilterOf(query, deps), after, limit: limit + 1 };
+    const filter = { ...operatorTaskFilterOf(query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
   },
@@ -187,8 +187,8 @@ const count = defineEndpoint({
   description: counted,
   query: strictQuery(sharedFilter),
   data: taskCountsSchema,
-  handler: async ({ caller: { accountId }, query }, deps: WithDb & SearchDeps) => ({
-    counts: await countTasks(deps.db, ownFilterOf(accountId, query, deps)),
+  handler: async ({ caller: { accountId }, query }, deps: WithDb & TaskSearchDeps) => ({
+    counts: await countTasks(deps.db, ownTaskFilterOf(accountId, query, deps)),
   }),
 });
 
@@ -200,7 +200,7 @@ const adminCount = defineEndpoint({
   query: strictQuery(operatorFilter),
   data: taskCountsSchema,
   handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({
-    counts: await countTasks(deps.db, operatorFilterOf(query, deps)),
+    counts: await countTasks(deps.db, operatorTaskFilterOf(query, deps)),
   }),
 });
 

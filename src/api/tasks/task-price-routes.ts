@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { adapterOf } from '../dialects/dialect.ts';
+import { dialectAdapter } from '../dialects/dialect.ts';
 import { quoteTask } from '../../credits/prices/price-rule.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { checkRequest, type RequestDeps } from '../../tasks/accept/order-task.ts';
+import { checkRequest, type CheckRequestDeps } from '../../tasks/accept/order-task.ts';
 import { type TranslateDeps, translateRequest } from '../../tasks/accept/task-request.ts';
-import { anyJson, orderError } from './create-task-routes.ts';
+import { anyJsonObject, orderError } from './create-task-routes.ts';
 import { taskTerms } from '../../tasks/accept/task-terms.ts';
 
 const credits = z.int().nonnegative();
@@ -19,7 +19,7 @@ export const quoteTaskPrice = defineEndpoint({
   description:
     'Takes the body of `createTask` and returns what the task would cost now. Creates and charges nothing. A request that `createTask` ' +
     'would reject as invalid is rejected here with the same errors; balance and limits of the account are not checked.',
-  body: anyJson,
+  body: anyJsonObject,
   data: z
     .strictObject({
       model: z.string(),
@@ -30,8 +30,8 @@ export const quoteTaskPrice = defineEndpoint({
     })
     .meta({ id: 'TaskPrice' }),
   failures: ['model_unavailable', 'model_not_allowed'],
-  handler: async ({ caller, dialect, input }, deps: TranslateDeps & RequestDeps) => {
-    const request = translateRequest({ input, translate: adapterOf(dialect).taskRequest }, deps);
+  handler: async ({ caller, dialect, input }, deps: TranslateDeps & CheckRequestDeps) => {
+    const request = translateRequest({ input, translate: dialectAdapter(dialect).taskRequest }, deps);
     const checked = await checkRequest({ caller, request }, deps);
     if (checked.kind !== 'valid') throw orderError(checked);
     const { param, model } = checked;

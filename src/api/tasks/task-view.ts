@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { type TaskRecord, taskRecord } from '../../tasks/public-record.ts';
 import { inputRecordSchema } from '../../catalogue/input/task-input.ts';
-import { failCodes, isFinal, type Task, taskStates } from '../../catalogue/tasks/task.ts';
-import { resultLinks } from '../../media/store/signed-link.ts';
+import { failCodes, isFinalState, type Task, taskStates } from '../../catalogue/tasks/task.ts';
+import { signResultLinks } from '../../media/store/signed-link.ts';
 import type { ListedTask } from '../../tasks/list/task-list.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { view } from '../core/view.ts';
+import { pickSchemaFields } from '../core/view.ts';
 
 const credits = z.int().nonnegative();
 
@@ -61,17 +61,17 @@ export const taskRecordSchema = z
   .meta({ id: 'TaskRecord' });
 
 /** Signs links to media. */
-export type LinkStore = { readonly link: (key: string) => string };
+export type LinkSigner = { readonly link: (key: string) => string };
 
-export type RecordDeps = {
+export type TaskRecordDeps = {
   /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
   readonly progressOf: (task: Task) => Promise<number>;
-  readonly resultStore: LinkStore;
+  readonly resultStore: LinkSigner;
 };
 
-export async function presentTask(deps: RecordDeps, task: Task): Promise<TaskRecord> {
-  const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
-  return taskRecord(task, progress, resultLinks(deps.resultStore, task));
+export async function presentTask(deps: TaskRecordDeps, task: Task): Promise<TaskRecord> {
+  const progress = isFinalState(task.state) ? 0 : await deps.progressOf(task);
+  return taskRecord(task, progress, signResultLinks(deps.resultStore, task));
 }
 
 // Fields of lists and details that the record, which is also the body of callbacks, does not have.
@@ -104,9 +104,9 @@ export const operatorListedTaskSchema = listedTaskSchema
   .extend({ operator: z.strictObject({ accountId: z.string(), accountName: z.string().nullable() }) })
   .meta({ id: 'OperatorListedTask' });
 
-export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
+export async function presentListedTask(deps: TaskRecordDeps, task: ListedTask) {
   const record = await presentTask(deps, task);
-  return view(listedTaskSchema, {
+  return pickSchemaFields(listedTaskSchema, {
     ...record,
     createdBy: task.createdBy,
     posterUrl: posterUrlOf(deps, task),
@@ -114,15 +114,15 @@ export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
   });
 }
 
-export async function presentOperatorListedTask(deps: RecordDeps, task: ListedTask) {
+export async function presentOperatorListedTask(deps: TaskRecordDeps, task: ListedTask) {
   const listed = await presentListedTask(deps, task);
-  return view(operatorListedTaskSchema, {
+  return pickSchemaFields(operatorListedTaskSchema, {
     ...listed,
     operator: { accountId: task.accountId, accountName: task.accountName ?? null },
   });
 }
 
-export function posterUrlOf({ resultStore }: { readonly resultStore: LinkStore }, task: Task): string | null {
+export function posterUrlOf({ resultStore }: { readonly resultStore: LinkSigner }, task: Task): string | null {
   if (task.result === undefined || task.mediaDeletedAt !== undefined) return null;
   return resultStore.link(task.result.posterKey);
 }

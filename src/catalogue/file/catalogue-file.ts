@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { resolveCatalogue } from './resolve-catalogue.ts';
 import type { ReferencedFile } from './cross-checks.ts';
-import { priceData } from '../prices/prices-schema.ts';
-import { type Problem, fieldOf, fieldsOf } from './catalogue-problems.ts';
+import { fileRowsOfPrice } from '../prices/prices-schema.ts';
+import { type FileProblem, fieldOrUndefined, fieldsOrNone } from './catalogue-problems.ts';
 import type { Catalogue } from './catalogue-schema.ts';
 import { ConfigError, errorCode, SetupError } from '../../platform/errors.ts';
-import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from '../../platform/text/field-errors.ts';
 import type { SecretReader } from './provider-schema.ts';
 import { defaultModels } from '../models/model.ts';
 import { upstreamCanReachUs } from '../../platform/outbound/guard/reaches-us.ts';
-import { type ProviderFile, readProviderFile } from '../providers/provider-file-schema.ts';
+import { type ProviderFile, parseProviderFile } from '../providers/provider-file-schema.ts';
 
 export type CatalogueSource = {
   /** A file in YAML or JSON. */
@@ -67,12 +67,12 @@ function locateFile(path: string): { readonly path: string; readonly problem?: s
 }
 
 /** Reads a single file of the kind `http`, by path or as `builtin:NAME`. Throws a `ConfigError` with every problem. */
-export function readHttpFile(path: string): ProviderFile {
+export function readProviderFileAt(path: string): ProviderFile {
   const unknown = shippedPath(path) === undefined ? undefined : unknownShipped(path);
   if (unknown !== undefined) throw new ConfigError([unknown]);
   const { data, problems: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
   if (unreadable.length > 0) throw configError(path, unreadable);
-  const { file, problems } = readProviderFile(data);
+  const { file, problems } = parseProviderFile(data);
   if (file === undefined) throw configError(path, problems);
   return file;
 }
@@ -88,14 +88,14 @@ function unknownShipped(file: string): string | undefined {
   const name = file.slice('builtin:'.length);
   const folder = dirname(fileURLToPath(import.meta.resolve('#assets/providers/kie.yaml')));
   const names = readdirSync(folder).map((one) => basename(one, '.yaml'));
-  return names.includes(name) ? undefined : unknownName('built-in file', name, names);
+  return names.includes(name) ? undefined : unknownNameMessage('built-in file', name, names);
 }
 
 /** The catalogue of an installation without a file. */
 export function builtInCatalogue(): Catalogue {
   const models = defaultModels.map(({ prices, deadlineMs, input: _standard, ...model }) => ({
     ...model,
-    prices: prices.flatMap(priceData),
+    prices: prices.flatMap(fileRowsOfPrice),
     deadlineSeconds: deadlineMs / 1000,
   }));
   const { catalogue } = resolveCatalogue({ models });
@@ -103,11 +103,11 @@ export function builtInCatalogue(): Catalogue {
   return catalogue;
 }
 
-type Parsed = { readonly data?: unknown; readonly problems: readonly Problem[] };
+type Parsed = { readonly data?: unknown; readonly problems: readonly FileProblem[] };
 
 const [maxFileCharacters, maxDepth, maxProblems] = [1024 * 1024, 32, 200];
 
-function configError(path: string, problems: readonly Problem[]): ConfigError {
+function configError(path: string, problems: readonly FileProblem[]): ConfigError {
   const fields = firstOfEachPath(problems.map((one) => ({ path: fieldPath(one.path), message: one.message })));
   const lines = fields.slice(0, maxProblems).map((one) => `${path}: ${describeFieldError(one)}`);
   return new ConfigError(
@@ -175,19 +175,19 @@ function isDeep(data: unknown, levels = maxDepth): boolean {
 function referencedFile(kind: 'workflow' | 'http', { data, problems }: Parsed): ReferencedFile {
   if (problems[0] !== undefined) return { problem: `this file ${problems[0].message}` };
   if (kind === 'workflow') return { data, problem: workflowProblem(data) };
-  const { file, problems: found } = readProviderFile(data);
+  const { file, problems: found } = parseProviderFile(data);
   if (file !== undefined) return { data, ...file };
   const messages = found.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
   return { problem: `this file is invalid: ${messages.join('; ')}` };
 }
 
 function workflowProblem(data: unknown): string | undefined {
-  const nodes = fieldsOf(data).map(([, node]) => node);
-  if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) {
+  const nodes = fieldsOrNone(data).map(([, node]) => node);
+  if (nodes.length > 0 && nodes.every((node) => typeof fieldOrUndefined(node, 'class_type') === 'string')) {
     const [problem] = placeholderProblems(data);
     return problem === undefined ? undefined : `this file is wrong in a placeholder: ${problem}`;
   }
-  const isEditors = Array.isArray(fieldOf(data, 'nodes'));
+  const isEditors = Array.isArray(fieldOrUndefined(data, 'nodes'));
   return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
 }
 

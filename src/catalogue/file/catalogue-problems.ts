@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { isObject } from '../../platform/text/json.ts';
 import { type TypeWords, validationMessage } from '../../platform/text/validation-messages.ts';
 
 /** An error in a file that an operator wrote. It never repeats a value of the file, which could be a secret in the wrong field. */
-export type Problem = { readonly path: readonly PropertyKey[]; readonly message: string };
+export type FileProblem = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 /** Parses the data, or returns every problem: its field, what is allowed there, and what was probably meant. */
-export function parseData<Data>(
+export function parseFileData<Data>(
   schema: z.ZodType<Data>,
   value: unknown,
-): { readonly data?: Data | undefined; readonly problems: readonly Problem[] } {
+): { readonly data?: Data | undefined; readonly problems: readonly FileProblem[] } {
   const { data, error } = schema.safeParse(value, { error: messageFor });
   const problems = (error?.issues ?? []).flatMap((issue) => {
     // The schema of a secret has an error of its own, because an unknown field there may be the secret itself.
@@ -25,12 +25,12 @@ export function parseData<Data>(
 function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
     const fields = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-    return issue.keys.map((key) => unknownName('field', key, fields)).join('\n');
+    return issue.keys.map((key) => unknownNameMessage('field', key, fields)).join('\n');
   }
   // The kind of a provider and the shape of a moderation hook distinguish the cases of their unions.
   if (issue.code === 'invalid_union') {
     if (issue.discriminator === undefined) return 'must be plain JSON';
-    if (fieldOf(issue.input, issue.discriminator) === 'preview')
+    if (fieldOrUndefined(issue.input, issue.discriminator) === 'preview')
       return 'preview is built in: leave this entry out, and write providers: [preview] at a model';
   }
   if (issue.code === 'invalid_format') return undefined;
@@ -47,15 +47,15 @@ const fileWords: TypeWords = {
   record: 'a map',
 };
 
-export function fieldOf(value: unknown, name: string): unknown {
+export function fieldOrUndefined(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-export function fieldsOf(value: unknown): readonly (readonly [string, unknown])[] {
+export function fieldsOrNone(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
-export function itemsOf(value: unknown): readonly unknown[] {
+export function itemsOrNone(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

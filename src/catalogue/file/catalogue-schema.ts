@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Model, shortfallPolicies } from '../models/model.ts';
 import { costRule, type CostRule, currency } from '../prices/upstream-cost.ts';
 import { jobLimit, onRefusedOutput, providerName, providerSchema, type ProviderSettings } from './provider-schema.ts';
-import { modelInput } from '../input/model-input.ts';
+import { modelInputSchema } from '../input/model-input.ts';
 import { type CreditPackage, packagesSchema } from './packages-schema.ts';
 import { type ModelModeration, moderationSchema } from './moderation-schema.ts';
 import { pricesSchema } from '../prices/prices-schema.ts';
@@ -68,7 +68,7 @@ const model = z
       .meta({ description: 'Plain text for customers: the strengths of the model.' }),
     sample: sampleSchema.optional(),
     aliases: z.array(modelName).max(50).optional(),
-    input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
+    input: modelInputSchema.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
     prices: pricesSchema,
     deadlineSeconds: z.int().min(10).max(maxDeadlineSeconds).default(1800),
     tiers: z

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { unknownName } from '../../platform/text/did-you-mean.ts';
-import { parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
-import { declaresParameter, parameterSchemas, previewProvider, type SecretRef, secretRef } from './provider-schema.ts';
-import type { modelRules } from '../models/input-rules.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
+import { parseFileData, fieldOrUndefined, fieldsOrNone, itemsOrNone, type FileProblem } from './catalogue-problems.ts';
+import { declaresParameter, parameterSchemas, previewProviderName, type SecretRef, secretRef } from './provider-schema.ts';
+import type { modelRulesSchema } from '../models/input-rules.ts';
 
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
 // problems are in one report, also those between parts that have problems of their own.
@@ -13,7 +13,7 @@ export type ReferencedFile = {
   readonly problem?: string | undefined;
   readonly images?: 'link' | 'data-url' | 'upload';
   readonly clips?: 'link' | 'data-url';
-  readonly rules?: z.output<typeof modelRules>;
+  readonly rules?: z.output<typeof modelRulesSchema>;
   /** The upstream deletes a job after this time. */
   readonly keepsJobsHours?: number;
 };
@@ -23,11 +23,11 @@ export type CatalogueFiles = ReadonlyMap<string, ReferencedFile>;
 export type SecretUser = 'provider' | 'moderation';
 export type SecretCheck = (ref: SecretRef, user: SecretUser) => string | undefined;
 
-export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly Problem[] {
-  const providers = fieldsOf(fieldOf(data, 'providers'));
-  const models = itemsOf(fieldOf(data, 'models'));
-  const kinds = new Map(providers.map(([name, settings]) => [name, fieldOf(settings, 'kind') ?? 'none'] as const));
-  kinds.set(previewProvider, 'preview');
+export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly FileProblem[] {
+  const providers = fieldsOrNone(fieldOrUndefined(data, 'providers'));
+  const models = itemsOrNone(fieldOrUndefined(data, 'models'));
+  const kinds = new Map(providers.map(([name, settings]) => [name, fieldOrUndefined(settings, 'kind') ?? 'none'] as const));
+  kinds.set(previewProviderName, 'preview');
   return [
     ...providers.flatMap(([name, settings]) => providerProblems(name, settings, files, secretProblem)),
     ...models.flatMap((model, index) =>
@@ -35,7 +35,7 @@ export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: 
         ['models', index],
         [
           ...modelProblems(model, kinds, files),
-          ...keyProblems(['moderation', 'key'], fieldOf(fieldOf(model, 'moderation'), 'key'), {
+          ...keyProblems(['moderation', 'key'], fieldOrUndefined(fieldOrUndefined(model, 'moderation'), 'key'), {
             secretProblem,
             user: 'moderation',
           }),
@@ -48,11 +48,11 @@ export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: 
 
 type Kinds = ReadonlyMap<string, unknown>;
 
-function below(path: Problem['path'], problems: readonly Problem[]): readonly Problem[] {
+function below(path: FileProblem['path'], problems: readonly FileProblem[]): readonly FileProblem[] {
   return problems.map((problem) => ({ path: [...path, ...problem.path], message: problem.message }));
 }
 
-function problemIf(isProblem: boolean, path: Problem['path'], message: string): readonly Problem[] {
+function problemIf(isProblem: boolean, path: FileProblem['path'], message: string): readonly FileProblem[] {
   return isProblem ? [{ path, message }] : [];
 }
 
@@ -61,45 +61,45 @@ function providerProblems(
   settings: unknown,
   files: CatalogueFiles,
   secretProblem: SecretCheck,
-): readonly Problem[] {
-  const secrets = fieldsOf(fieldOf(settings, 'secrets')).map(([secret, ref]) => [['secrets', secret], ref] as const);
-  const refs = [[['key'], fieldOf(settings, 'key')] as const, ...secrets];
+): readonly FileProblem[] {
+  const secrets = fieldsOrNone(fieldOrUndefined(settings, 'secrets')).map(([secret, ref]) => [['secrets', secret], ref] as const);
+  const refs = [[['key'], fieldOrUndefined(settings, 'key')] as const, ...secrets];
   const problems = refs.flatMap(([path, value]) => keyProblems(path, value, { secretProblem, user: 'provider' }));
-  const file = fieldOf(settings, 'kind') === 'http' ? fieldOf(settings, 'file') : undefined;
+  const file = fieldOrUndefined(settings, 'kind') === 'http' ? fieldOrUndefined(settings, 'file') : undefined;
   return [
-    ...problemIf(name === previewProvider, ['providers', name], 'is the name of a built-in provider; choose another'),
+    ...problemIf(name === previewProviderName, ['providers', name], 'is the name of a built-in provider; choose another'),
     ...below(['providers', name], [...problems, ...fileProblems(['file'], file, files)]),
   ];
 }
 
 function keyProblems(
-  path: Problem['path'],
+  path: FileProblem['path'],
   value: unknown,
   { secretProblem, user }: { readonly secretProblem: SecretCheck; readonly user: SecretUser },
-): readonly Problem[] {
+): readonly FileProblem[] {
   const { data: ref } = secretRef.safeParse(value);
   const message = ref && secretProblem(ref, user);
   return message === undefined ? [] : [{ path, message }];
 }
 
-function fileProblems(path: Problem['path'], file: unknown, files: CatalogueFiles): readonly Problem[] {
+function fileProblems(path: FileProblem['path'], file: unknown, files: CatalogueFiles): readonly FileProblem[] {
   const message = typeof file === 'string' ? files.get(file)?.problem : undefined;
   return message === undefined ? [] : [{ path, message }];
 }
 
-type Entry = { readonly path: Problem['path']; readonly entry: unknown; readonly model: unknown };
+type Entry = { readonly path: FileProblem['path']; readonly entry: unknown; readonly model: unknown };
 
-function modelProblems(model: unknown, kinds: Kinds, files: CatalogueFiles): readonly Problem[] {
-  const has = (name: string) => fieldOf(model, name) !== undefined;
-  const short = itemsOf(fieldOf(model, 'providers'));
-  const entries = itemsOf(fieldOf(model, 'tiers')).flatMap((tier, row) =>
-    itemsOf(tier).map((entry, column): Entry => {
-      return { path: ['tiers', row, column], entry, model: fieldOf(entry, 'model') ?? fieldOf(model, 'model') };
+function modelProblems(model: unknown, kinds: Kinds, files: CatalogueFiles): readonly FileProblem[] {
+  const has = (name: string) => fieldOrUndefined(model, name) !== undefined;
+  const short = itemsOrNone(fieldOrUndefined(model, 'providers'));
+  const entries = itemsOrNone(fieldOrUndefined(model, 'tiers')).flatMap((tier, row) =>
+    itemsOrNone(tier).map((entry, column): Entry => {
+      return { path: ['tiers', row, column], entry, model: fieldOrUndefined(entry, 'model') ?? fieldOrUndefined(model, 'model') };
     }),
   );
-  const providers = [...short, ...entries.map(({ entry }) => fieldOf(entry, 'provider'))];
+  const providers = [...short, ...entries.map(({ entry }) => fieldOrUndefined(entry, 'provider'))];
   const used = new Set(providers.map((name) => kinds.get(String(name))).filter((kind) => kind !== undefined));
-  const pools = entries.map((one) => JSON.stringify([fieldOf(one.entry, 'provider'), one.model]));
+  const pools = entries.map((one) => JSON.stringify([fieldOrUndefined(one.entry, 'provider'), one.model]));
   return [
     ...problemIf(has('tiers') && has('providers'), ['providers'], 'must not stand beside tiers; use one of them'),
     ...problemIf(used.has('preview') && used.size > 1, [has('tiers') ? 'tiers' : 'providers'], mixedProviders),
@@ -124,11 +124,11 @@ function modelProblems(model: unknown, kinds: Kinds, files: CatalogueFiles): rea
 
 const mixedProviders = 'must not mix the preview, which runs on our workers, with upstreams';
 
-function entryProblems(entry: unknown, kinds: Kinds, files: CatalogueFiles): readonly Problem[] {
-  const provider = fieldOf(entry, 'provider');
-  const parameters = fieldOf(entry, 'parameters') ?? {};
+function entryProblems(entry: unknown, kinds: Kinds, files: CatalogueFiles): readonly FileProblem[] {
+  const provider = fieldOrUndefined(entry, 'provider');
+  const parameters = fieldOrUndefined(entry, 'parameters') ?? {};
   const kind = kinds.get(String(provider));
-  const workflow = declaresParameter(kind, 'workflow') ? fieldOf(parameters, 'workflow') : undefined;
+  const workflow = declaresParameter(kind, 'workflow') ? fieldOrUndefined(parameters, 'workflow') : undefined;
   return [
     ...providerNameProblems(['provider'], provider, kinds),
     ...below(['parameters'], parameterProblems(kind, parameters)),
@@ -136,20 +136,20 @@ function entryProblems(entry: unknown, kinds: Kinds, files: CatalogueFiles): rea
   ];
 }
 
-function providerNameProblems(path: Problem['path'], name: unknown, kinds: Kinds): readonly Problem[] {
+function providerNameProblems(path: FileProblem['path'], name: unknown, kinds: Kinds): readonly FileProblem[] {
   const isUnknown = typeof name === 'string' && !kinds.has(name);
-  return isUnknown ? [{ path, message: unknownName('provider', name, [...kinds.keys()]) }] : [];
+  return isUnknown ? [{ path, message: unknownNameMessage('provider', name, [...kinds.keys()]) }] : [];
 }
 
-function parameterProblems(kind: unknown, parameters: unknown): readonly Problem[] {
+function parameterProblems(kind: unknown, parameters: unknown): readonly FileProblem[] {
   const schema = Object.entries(parameterSchemas).find(([name]) => name === kind)?.[1];
-  return schema === undefined ? [] : parseData<unknown>(schema, parameters).problems;
+  return schema === undefined ? [] : parseFileData<unknown>(schema, parameters).problems;
 }
 
-function duplicateNames(models: readonly unknown[]): readonly Problem[] {
+function duplicateNames(models: readonly unknown[]): readonly FileProblem[] {
   const names = models.flatMap((model, index) => [
-    { path: [index, 'model'], name: fieldOf(model, 'model') },
-    ...itemsOf(fieldOf(model, 'aliases')).map((name, at) => ({ path: [index, 'aliases', at], name })),
+    { path: [index, 'model'], name: fieldOrUndefined(model, 'model') },
+    ...itemsOrNone(fieldOrUndefined(model, 'aliases')).map((name, at) => ({ path: [index, 'aliases', at], name })),
   ]);
   const message = 'is used twice; names and aliases of models must differ from all others';
   return names.flatMap(({ path, name }, index) => {

@@ -24,7 +24,7 @@ where created_at > now() - interval '1 day' and model = any($1) group by model o
 type Names = Pick<Catalogue, 'providers' | 'models'>;
 type Deps = { readonly db: Database; readonly log: Pick<Log, 'warn'> };
 
-export async function warnOfDropped({ db, log }: Deps, before: Names, after: Names): Promise<void> {
+export async function warnOfDroppedInUse({ db, log }: Deps, before: Names, after: Names): Promise<void> {
   const providers = [...before.providers.keys()].filter((name) => !after.providers.has(name));
   const models = [...before.models.keys()].filter((name) => !after.models.has(name));
   const jobs = providers.length === 0 ? [] : await countJobs(db, providers);

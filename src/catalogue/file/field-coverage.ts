@@ -2,7 +2,7 @@ import { defaultOf, fieldsOfModel, type FieldName, type ModelInput } from '../in
 import { durationsOf } from '../input/input-bounds.ts';
 import type { IgnoredValue, TierEntry } from './catalogue-schema.ts';
 import type { PassedField, PassedFields } from '../input/passed-fields.ts';
-import type { Problem } from './catalogue-problems.ts';
+import type { FileProblem } from './catalogue-problems.ts';
 
 // Every field that a client can set must reach an upstream. One that no entry of the model passes on makes the file invalid; one that
 // only some pass on narrows the entries for the tasks that use it.
@@ -11,14 +11,14 @@ import type { Problem } from './catalogue-problems.ts';
 export type CoveredEntry = {
   readonly entry: TierEntry;
   readonly kind: string;
-  readonly path: Problem['path'];
+  readonly path: FileProblem['path'];
   readonly passes: PassedFields;
   readonly passesIfReachable: PassedFields;
 };
 
 /** Compares the fields of a model with what its entries pass on; `path` is that of the model's input. */
-export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], path: Problem['path']) {
-  const problems: Problem[] = [];
+export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], path: FileProblem['path']) {
+  const problems: FileProblem[] = [];
   const ignores = new Map<TierEntry, Record<string, IgnoredValue>>();
   for (const { field, without } of choicesOf(input)) {
     const others = entries.filter((one) => !isServed(one, field));
@@ -95,8 +95,8 @@ function isServed({ entry: { rules }, passes }: CoveredEntry, field: PassedField
 function soldSilence(
   { fields }: ModelInput,
   entries: readonly CoveredEntry[],
-  path: Problem['path'],
-): readonly Problem[] {
+  path: FileProblem['path'],
+): readonly FileProblem[] {
   if (fields.generateAudio.fixed !== true || !entries.every(({ entry }) => entry.rules.audio === 'never')) return [];
   return [{ path: [...path, 'generateAudio'], message: notPassed('generateAudio', entries) }];
 }
@@ -105,8 +105,8 @@ function soldSilence(
 function unsoldResolutions(
   { fields }: ModelInput,
   entries: readonly CoveredEntry[],
-  path: Problem['path'],
-): readonly Problem[] {
+  path: FileProblem['path'],
+): readonly FileProblem[] {
   const isMade = (value: string) => entries.some(({ entry }) => entry.rules.resolutions.some((one) => one === value));
   const missing = fields.resolution.values.filter((value) => !isMade(value));
   if (missing.length === 0) return [];

@@ -3,8 +3,8 @@ import { operatorUrl, secretRef } from './provider-schema.ts';
 
 // The check of a create's content before its charge, by an HTTP endpoint of the operator's choice.
 
-export const onErrors = ['allow', 'refuse'] as const;
-export const hookShapes = ['openai', 'plain'] as const;
+export const hookErrorChoices = ['allow', 'refuse'] as const;
+export const moderationHookShapes = ['openai', 'plain'] as const;
 
 export const hookDefaults = {
   seconds: 5,
@@ -20,7 +20,7 @@ const common = {
   key: secretRef.optional(),
   timeoutSeconds: z.int().min(1).max(maxHookSeconds).default(hookDefaults.seconds),
   onError: z
-    .enum(onErrors)
+    .enum(hookErrorChoices)
     .default(hookDefaults.onError)
     .meta({ description: 'Whether creates are accepted while the endpoint does not give a usable answer in time.' }),
   concurrency: z.int().min(1).max(maxHookConcurrency).default(hookDefaults.concurrency).meta({

@@ -165,7 +165,7 @@ export type ProviderSettings = z.output<typeof providerSchema> | { readonly kind
 export type ProviderKind = ProviderSettings['kind'];
 
 /** The built-in provider, which no file declares. */
-export const previewProvider = 'preview';
+export const previewProviderName = 'preview';
 
 /** Parameters, other settings and a file are frozen with each job, in at most 64 kB. */
 const maxParameterBytes = 16_384;

@@ -9,33 +9,33 @@ import {
   catalogueSchema,
   type TierEntry,
 } from './catalogue-schema.ts';
-import { upstreamSizeProblems, withUpstreamResolution } from '../input/upstream-size.ts';
+import { upstreamSizeProblems, parametersWithResolution } from '../input/upstream-size.ts';
 import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { priceRowsOf } from '../prices/prices-schema.ts';
-import { entriesOf, parseData, fieldOf, fieldsOf, itemsOf, type Problem } from './catalogue-problems.ts';
-import { arkCreatePath, declaresParameter, previewProvider, type ProviderSettings } from './provider-schema.ts';
-import { type Locate, locateSample } from '../models/model-sample.ts';
+import { entriesOf, parseFileData, fieldOrUndefined, fieldsOrNone, itemsOrNone, type FileProblem } from './catalogue-problems.ts';
+import { arkCreatePath, declaresParameter, previewProviderName, type ProviderSettings } from './provider-schema.ts';
+import { type LocateFile, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from '../models/input-rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
 
 export type CatalogueWorld = {
-  readonly locate: Locate;
+  readonly locate: LocateFile;
   readonly readFile: (kind: 'workflow' | 'http', name: string) => ReferencedFile;
   readonly secretProblem: SecretCheck;
   /** True if the upstream at this address can fetch images from us. */
   readonly isReachableFrom: (baseUrl: string) => boolean;
 };
 
-export type Resolved = { readonly problems: readonly Problem[]; readonly catalogue?: Catalogue };
+export type ResolvedCatalogue = { readonly problems: readonly FileProblem[]; readonly catalogue?: Catalogue };
 
-export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): Resolved {
+export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): ResolvedCatalogue {
   const { readFile = () => ({}), secretProblem = () => undefined, isReachableFrom = () => true } = world;
   const { locate = (path: string) => ({ path }) } = world;
   const files = readFiles(data, readFile);
-  const { data: checked, problems } = parseData(catalogueSchema, data);
+  const { data: checked, problems } = parseFileData(catalogueSchema, data);
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
   const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom, locate);
@@ -56,15 +56,15 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
 }
 
 function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
-  const settings = fieldsOf(fieldOf(data, 'providers')).map(([, one]) => one);
-  const http = settings.map((one) => (fieldOf(one, 'kind') === 'http' ? fieldOf(one, 'file') : undefined));
-  const entries = itemsOf(fieldOf(data, 'models')).flatMap((model) =>
-    itemsOf(fieldOf(model, 'tiers')).flatMap(itemsOf),
+  const settings = fieldsOrNone(fieldOrUndefined(data, 'providers')).map(([, one]) => one);
+  const http = settings.map((one) => (fieldOrUndefined(one, 'kind') === 'http' ? fieldOrUndefined(one, 'file') : undefined));
+  const entries = itemsOrNone(fieldOrUndefined(data, 'models')).flatMap((model) =>
+    itemsOrNone(fieldOrUndefined(model, 'tiers')).flatMap(itemsOrNone),
   );
-  const kindOf = (name: unknown) => fieldOf(fieldOf(fieldOf(data, 'providers'), String(name)), 'kind');
+  const kindOf = (name: unknown) => fieldOrUndefined(fieldOrUndefined(fieldOrUndefined(data, 'providers'), String(name)), 'kind');
   const workflows = entries.map((entry) => {
-    const hasWorkflow = declaresParameter(kindOf(fieldOf(entry, 'provider')), 'workflow');
-    return hasWorkflow ? fieldOf(fieldOf(entry, 'parameters'), 'workflow') : undefined;
+    const hasWorkflow = declaresParameter(kindOf(fieldOrUndefined(entry, 'provider')), 'workflow');
+    return hasWorkflow ? fieldOrUndefined(fieldOrUndefined(entry, 'parameters'), 'workflow') : undefined;
   });
   const files = new Map<string, ReferencedFile>();
   for (const [kind, names] of [
@@ -85,16 +85,16 @@ function buildCatalogue(
   data: CatalogueData,
   files: CatalogueFiles,
   reaches: Reaches,
-  locate: Locate,
-): Required<Resolved> {
+  locate: LocateFile,
+): Required<ResolvedCatalogue> {
   const { creditValue, models } = data;
   const packages = new Map(Object.entries(data.packages));
   const providers: Providers = new Map<string, ProviderSettings>([
-    [previewProvider, { kind: 'preview' }],
+    [previewProviderName, { kind: 'preview' }],
     ...Object.entries(data.providers),
   ]);
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
-  const problems: Problem[] = [];
+  const problems: FileProblem[] = [];
   const built = models.map((one, index): CatalogueModel => {
     const { model, title, description, prices, fit, lastFrame, shortfall, moderation } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
@@ -120,7 +120,7 @@ function buildCatalogue(
       lastFrame,
       ...(shortfall !== 'fail' && { shortfall }),
       ...(moderation !== undefined && { moderation }),
-      isRemote: names.some((provider) => provider !== previewProvider),
+      isRemote: names.some((provider) => provider !== previewProviderName),
     };
   });
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
@@ -136,17 +136,17 @@ function standardInputOf(tiers: CatalogueModel['tiers']): ModelInput {
 
 type Providers = ReadonlyMap<string, ProviderSettings>;
 type World = { readonly providers: Providers; readonly files: CatalogueFiles; readonly reaches: Reaches };
-type Tiers = { readonly tiers: CatalogueModel['tiers']; readonly problems: readonly Problem[] };
+type Tiers = { readonly tiers: CatalogueModel['tiers']; readonly problems: readonly FileProblem[] };
 
-function buildTiers(one: ModelData, path: Problem['path'], { providers, files, reaches }: World): Tiers {
-  const short = [...new Set(one.providers ?? [previewProvider])].map((provider): EntryData[] => [
+function buildTiers(one: ModelData, path: FileProblem['path'], { providers, files, reaches }: World): Tiers {
+  const short = [...new Set(one.providers ?? [previewProviderName])].map((provider): EntryData[] => [
     { provider, weight: 1, parameters: {} },
   ]);
   const canFetch = (settings: ProviderSettings) => settings.kind === 'preview' || reaches(settings.baseUrl);
   const covered = (one.tiers ?? short).map((tier, row) =>
     tier.map((data, column): CoveredEntry => {
       const settings = providers.get(data.provider) ?? { kind: 'preview' };
-      const entry = buildEntry(data, one, settings, upstreamRules(settings, data.model ?? one.model, files, reaches));
+      const entry = buildEntry(data, one, settings, knownUpstreamRules(settings, data.model ?? one.model, files, reaches));
       const passes = passedFields(entry, settings, { files, canFetch });
       const passesIfReachable = passedFields(entry, settings, { files, canFetch: () => true });
       const at = [...path, ...(one.tiers === undefined ? ['providers', row] : ['tiers', row, column])];
@@ -167,7 +167,7 @@ function buildTiers(one: ModelData, path: Problem['path'], { providers, files, r
 }
 
 /** A parameter of the operator must not replace the resolution that the client pays for. */
-function fixedResolutions({ fields }: ModelInput, entries: readonly CoveredEntry[]): readonly Problem[] {
+function fixedResolutions({ fields }: ModelInput, entries: readonly CoveredEntry[]): readonly FileProblem[] {
   if (fields.resolution.values.length < 2) return [];
   const fixed = entries.filter(({ entry, kind }) => kind === 'ark' && Object.hasOwn(entry.parameters, 'resolution'));
   return fixed.map(({ path }) => ({
@@ -195,7 +195,7 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters: withUpstreamResolution(settings.kind, parameters, model.input),
+    parameters: parametersWithResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
     ...(repeats && { onRefusedOutput: 'resubmit' as const }),
@@ -208,7 +208,7 @@ const onlyFrames = { framesWithReferences: false };
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 
 /** Returns what an upstream is known to refuse, before the operator's own rules. */
-export function upstreamRules(
+export function knownUpstreamRules(
   settings: ProviderSettings,
   upstreamModel: string,
   files: CatalogueFiles = new Map(),
@@ -247,7 +247,7 @@ export function upstreamRules(
   ];
 }
 
-function ruleProblems({ models }: Catalogue): readonly Problem[] {
+function ruleProblems({ models }: Catalogue): readonly FileProblem[] {
   return entriesOf([...models.values()]).flatMap(({ entry, path }) => {
     const contradiction = contradictionIn(entry.rules);
     if (contradiction === undefined) return [];
@@ -257,7 +257,7 @@ function ruleProblems({ models }: Catalogue): readonly Problem[] {
 }
 
 /** A second job must not follow a paid one. */
-function paidRepeatProblems({ providers, models }: CatalogueData): readonly Problem[] {
+function paidRepeatProblems({ providers, models }: CatalogueData): readonly FileProblem[] {
   const ofProviders = Object.entries(providers).map(([name, settings]) => {
     return { ...settings, provider: name, path: ['providers', name] };
   });
@@ -270,7 +270,7 @@ function paidRepeatProblems({ providers, models }: CatalogueData): readonly Prob
 }
 
 /** An upstream that deletes a job before the task's deadline could lose a paid video. Other kinds keep jobs for a day at least. */
-function deadlineProblems({ models, providers }: Catalogue, files: CatalogueFiles): readonly Problem[] {
+function deadlineProblems({ models, providers }: Catalogue, files: CatalogueFiles): readonly FileProblem[] {
   return [...models.values()].flatMap(({ deadlineMs, providers: names }, index) => {
     const limits = names.flatMap((name) => {
       const settings = providers.get(name);

@@ -93,7 +93,7 @@ export const clips = {
   maxSeconds: z.int().min(1).max(600).default(60),
 };
 export const isMinAtMostMax = ({ min = 0, max }: { min?: number | undefined; max: number }) => min <= max;
-export const maxIsLess = { path: ['max'], error: 'must be at least min' };
+export const minAboveMaxIssue = { path: ['max'], error: 'must be at least min' };
 
 export type CountBounds = { readonly min?: number | undefined; readonly max: number };
 export type ClipBounds = CountBounds & {

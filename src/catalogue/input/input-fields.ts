@@ -12,7 +12,7 @@ import {
   singleUrl,
   megabytes,
   isMinAtMostMax,
-  maxIsLess,
+  minAboveMaxIssue,
   type CountBounds,
   type ClipBounds,
   urlsSchema,
@@ -21,7 +21,7 @@ import {
   durationSchema,
   clips,
 } from './input-bounds.ts';
-import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
+import { defaultOptions, optionsBoundsSchema, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
 import { fitsCharacters, isBlank, isPlainText, notPlainTextMessage, required, urlSchema } from './request-text.ts';
 import {
   notAmongMessage,
@@ -88,7 +88,7 @@ function clipsField<Bounds extends ClipBounds>(
 ) {
   return field<readonly string[], Bounds, 'optional'>({
     kind: 'optional',
-    bounds: bounds.refine(isMinAtMostMax, maxIsLess),
+    bounds: bounds.refine(isMinAtMostMax, minAboveMaxIssue),
     request: (given, rules) => {
       const limits = `of at most ${given.maxSeconds} seconds and ${given.maxMegabytes} MB each.`;
       return urlsSchema(given, rules, media, `Reference ${plural} ${limits}`);
@@ -208,7 +208,7 @@ export const inputFields = {
         max: z.int().min(0).max(inputLimits.maxImages),
         requires,
       })
-      .refine(isMinAtMostMax, maxIsLess),
+      .refine(isMinAtMostMax, minAboveMaxIssue),
     standard: { min: 0, max: 9 },
     request: (bounds, rules) =>
       urlsSchema(bounds, rules, 'image', 'Reference images; none for text-to-video.') as z.ZodType<
@@ -250,7 +250,7 @@ export const inputFields = {
   }),
   options: field<Readonly<Record<string, OptionValue>>, OptionsBounds, 'optional'>({
     kind: 'optional',
-    bounds: inputOptions,
+    bounds: optionsBoundsSchema,
     request: (bounds) => optionsSchema(bounds).nullish(),
     standardValue: defaultOptions,
     record: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])),

@@ -20,7 +20,7 @@ const shape = Object.fromEntries(inputFieldNames.map((name) => [name, inputField
   [Name in FieldName]: z.ZodOptional<(typeof inputFields)[Name]['bounds']>;
 };
 
-export const modelInput = z
+export const modelInputSchema = z
   .strictObject({
     ...shape,
     prompt: inputFields.prompt.bounds.prefault({}),

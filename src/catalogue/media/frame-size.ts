@@ -8,7 +8,7 @@ type FixedRatio = Exclude<Ratio, 'adaptive'>;
  * Pixel sizes at 720p, from which those of every other resolution are scaled.
  * The first six are those of Seedance 2.0; the others have about the same area.
  */
-export const frameSizes: Record<FixedRatio, FrameSize> = {
+export const frameSizesAt720p: Record<FixedRatio, FrameSize> = {
   '16:9': { widthPx: 1280, heightPx: 720 },
   '9:16': { widthPx: 720, heightPx: 1280 },
   '1:1': { widthPx: 960, heightPx: 960 },
@@ -29,7 +29,7 @@ function linesOf(resolution: Resolution): number {
 
 /** The size of the video: `adaptive` takes the ratio nearest to the first reference image, 16:9 without one. Sides are even. */
 export function frameSize(resolution: Resolution, ratio: Ratio, firstImage: FrameSize | undefined): FrameSize {
-  const size = frameSizes[fixedRatio(ratio, firstImage)];
+  const size = frameSizesAt720p[fixedRatio(ratio, firstImage)];
   const scale = linesOf(resolution) / 720;
   return { widthPx: nearestSide(size.widthPx * scale, 2), heightPx: nearestSide(size.heightPx * scale, 2) };
 }
@@ -38,14 +38,14 @@ export function frameSize(resolution: Resolution, ratio: Ratio, firstImage: Fram
 const leastShare = 0.9;
 
 /** True if a video of this size is not one of the resolution: both its short side and its area are clearly smaller. */
-export function isBelow(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+export function isBelowResolution(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
   const lines = linesOf(resolution);
   const area = (lines * lines * 16) / 9;
   return Math.min(widthPx, heightPx) < leastShare * lines && widthPx * heightPx < leastShare * area;
 }
 
 /** True if a video of this size is one of a higher resolution: both its short side and its area are clearly larger. */
-export function isAbove(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+export function isAboveResolution(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
   const lines = linesOf(resolution);
   const area = (lines * lines * 16) / 9;
   return Math.min(widthPx, heightPx) * leastShare > lines && widthPx * heightPx * leastShare > area;
@@ -75,7 +75,7 @@ type OwnSize = {
  * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, rotated for 9:16, about the same area for every other ratio,
  * and scaled for every other resolution.
  */
-export function sizeOf(
+export function upstreamFrameSize(
   { resolution, ratio }: { readonly resolution: Resolution; readonly ratio: Ratio },
   firstImage: FrameSize | undefined,
   { width, height, resolution: own = '720p' }: OwnSize,
@@ -96,7 +96,7 @@ export function sizeOf(
 function shapeOf(ratio: FixedRatio, wide: number): number {
   if (ratio === '16:9') return wide;
   if (ratio === '9:16') return 1 / wide;
-  const { widthPx, heightPx } = frameSizes[ratio];
+  const { widthPx, heightPx } = frameSizesAt720p[ratio];
   return widthPx / heightPx;
 }
 
@@ -114,6 +114,6 @@ function fixedRatio(ratio: Ratio, firstImage: FrameSize | undefined): FixedRatio
   if (ratio !== 'adaptive') return ratio;
   if (firstImage === undefined) return '16:9';
   const logRatio = (size: FrameSize) => Math.log(size.widthPx / size.heightPx);
-  const distance = (one: FixedRatio) => Math.abs(logRatio(frameSizes[one]) - logRatio(firstImage));
+  const distance = (one: FixedRatio) => Math.abs(logRatio(frameSizesAt720p[one]) - logRatio(firstImage));
   return adaptiveRatios.reduce<FixedRatio>((best, one) => (distance(one) < distance(best) ? one : best), '16:9');
 }

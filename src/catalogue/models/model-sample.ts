@@ -31,12 +31,12 @@ export const sampleSchema = z
 export type ModelSample = { readonly video?: string | undefined; readonly poster?: string | undefined };
 
 /** Returns the absolute path of a file beside the catalogue, and why it cannot be read. */
-export type Locate = (name: string) => { readonly path: string; readonly problem?: string | undefined };
+export type LocateFile = (name: string) => { readonly path: string; readonly problem?: string | undefined };
 
 const parts = ['video', 'poster'] as const;
 type Unreadable = { readonly file: (typeof parts)[number]; readonly message: string };
 
-export function locateSample(declared: z.output<typeof sampleSchema> | undefined, locate: Locate) {
+export function locateSample(declared: z.output<typeof sampleSchema> | undefined, locate: LocateFile) {
   if (declared === undefined) return { sample: undefined, problems: [] };
   const found = parts.flatMap((file) => {
     const name = declared[file];

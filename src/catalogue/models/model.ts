@@ -32,7 +32,7 @@ export type ShortfallPolicy = (typeof shortfallPolicies)[number];
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 
 /** The installation's models. The parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
-export type Offer = { readonly models: ModelCatalogue };
+export type WithModels = { readonly models: ModelCatalogue };
 
 export const defaultDeadlineMs = 30 * 60_000;
 
@@ -86,7 +86,7 @@ export function modelOfAlias(models: ModelCatalogue, name: string): string {
  * Returns the model's name for clients of the dialect `kie` and of other APIs: the one that the request of a task had, else its first
  * alias, else its own name.
  */
-export function aliasOf(models: ModelCatalogue, model: string, requested?: string): string {
+export function modelNameForClient(models: ModelCatalogue, model: string, requested?: string): string {
   return requested ?? models.get(model)?.aliases?.[0] ?? model;
 }
 
@@ -95,7 +95,7 @@ export function namesOfModels(models: ModelCatalogue): readonly string[] {
   return [...new Set([...models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]))];
 }
 
-export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
+export function unknownModelRefusal(models: ModelCatalogue, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
 }
 
@@ -104,7 +104,7 @@ export type FoundPrice =
   | { readonly ok: false; readonly message: string };
 
 /** Finds a price of a known model by its name, which may be left out if the model has only one. */
-export function findPrice(models: ModelCatalogue, model: string, name: string | undefined): FoundPrice {
+export function findPriceByName(models: ModelCatalogue, model: string, name: string | undefined): FoundPrice {
   const names = (models.get(model)?.prices ?? []).map((price) => price.name);
   const [only, ...others] = names;
   if (name === undefined) {

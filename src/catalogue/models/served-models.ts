@@ -16,13 +16,13 @@ export type WorkerReport = {
   readonly refusal: string | undefined;
 };
 
-export function queueOf({ isRemote }: Pick<CatalogueModel, 'isRemote'>): GenerationQueue {
+export function generationQueueOf({ isRemote }: Pick<CatalogueModel, 'isRemote'>): GenerationQueue {
   return isRemote ? 'generation-remote' : 'generation';
 }
 
 /** False while workers of the model's queue are live and none of them has it in force. Without a live worker, tasks wait for one. */
 export function isServed(model: Pick<CatalogueModel, 'model' | 'isRemote'>, reports: readonly WorkerReport[]): boolean {
-  const ofQueue = reports.filter(({ queue }) => queue === queueOf(model));
+  const ofQueue = reports.filter(({ queue }) => queue === generationQueueOf(model));
   return ofQueue.length === 0 || ofQueue.some(({ models }) => models.includes(model.model));
 }
 

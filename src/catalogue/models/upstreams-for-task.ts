@@ -4,7 +4,7 @@ import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
 import type { CatalogueModel, TierEntry } from '../file/catalogue-schema.ts';
-import { fieldOf } from '../file/catalogue-problems.ts';
+import { fieldOrUndefined } from '../file/catalogue-problems.ts';
 import { ruleErrors, imageSizeRefusal } from './input-rules.ts';
 
 // The upstreams that a task may go to, and their order.
@@ -49,7 +49,7 @@ function refusalsOf({ rules, ignores = {} }: TierEntry, model: string, input: Ta
 /** The value of a field or of `options.NAME`; null without one. */
 function valueOf(input: TaskInput, field: string): unknown {
   const [name = '', option] = field.split('.');
-  return (option === undefined ? fieldOf(input, name) : fieldOf(input.options, option)) ?? null;
+  return (option === undefined ? fieldOrUndefined(input, name) : fieldOrUndefined(input.options, option)) ?? null;
 }
 
 /**

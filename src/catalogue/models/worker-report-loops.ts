@@ -4,7 +4,7 @@ import {
   type GenerationQueue,
   generationQueues,
   isServed,
-  queueOf,
+  generationQueueOf,
   unservedModels,
   type WorkerReport,
 } from './served-models.ts';
@@ -55,7 +55,7 @@ export function reportModelsUntilClosed({ catalogue, workerQueues, db, pauseMs =
 type Reporter = { readonly workerId: string; readonly queue: GenerationQueue };
 
 function reportOf({ workerId, queue }: Reporter, { current, state }: Reporting['catalogue']): WorkerReport {
-  const models = [...current().models.values()].filter((model) => queueOf(model) === queue);
+  const models = [...current().models.values()].filter((model) => generationQueueOf(model) === queue);
   const refusal = state().refused?.problems.join('; ').slice(0, maxRefusalLength);
   return { workerId, queue, models: models.map(({ model }) => model), refusal };
 }

@@ -33,7 +33,7 @@ export type PriceConditions = {
 } & { readonly [Name in PricedMedia]?: Presence | undefined };
 
 /** A video costs both amounts together, from an instant on. */
-export type Amounts = {
+export type PriceAmounts = {
   readonly creditsPerSecond: number;
   readonly creditsPerVideo: number;
   /** Unix milliseconds. They are charged for tasks created at or after this instant. */
@@ -45,18 +45,18 @@ export type PriceRow = {
   readonly name: string;
   readonly when: PriceConditions;
   /** In the order of their beginning; the latest that have begun are charged. */
-  readonly amounts: readonly Amounts[];
+  readonly amounts: readonly PriceAmounts[];
 };
 
 /** Amounts with the name of their price. */
-export type ListedPrice = Amounts & { readonly name: string };
+export type ApplicablePrice = PriceAmounts & { readonly name: string };
 
 /** The fields that may decide a price: those of a validated input, or of a draft in the console. */
 export type PricedInput = {
   readonly [Name in 'resolution' | 'generateAudio' | 'options' | PricedMedia]?: TaskInput[Name] | undefined;
 };
 
-export function matches(when: PriceConditions, input: PricedInput): boolean {
+export function matchesConditions(when: PriceConditions, input: PricedInput): boolean {
   const { resolution, generateAudio, options = {} } = when;
   return (
     (resolution === undefined || input.resolution === resolution) &&
@@ -75,19 +75,19 @@ function presenceOf(value: string | readonly string[] | undefined): Presence {
  * Returns all amounts that could apply to an input, so that the first ones that have begun apply: in the order of the prices, and of one
  * price the latest first. The accept statement chooses among them by the clock of the database.
  */
-export function listedPrices(rows: readonly PriceRow[], input: PricedInput): readonly ListedPrice[] {
+export function applicablePrices(rows: readonly PriceRow[], input: PricedInput): readonly ApplicablePrice[] {
   return rows
-    .filter(({ when }) => matches(when, input))
+    .filter(({ when }) => matchesConditions(when, input))
     .flatMap(({ name, amounts }) => amounts.toReversed().map((one) => ({ name, ...one })));
 }
 
 /** Returns the price of an input at an instant; undefined if none has begun. */
-export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: number): ListedPrice | undefined {
-  return listedPrices(rows, input).find(({ fromMs }) => fromMs <= atMs);
+export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: number): ApplicablePrice | undefined {
+  return applicablePrices(rows, input).find(({ fromMs }) => fromMs <= atMs);
 }
 
 export function creditsFor(
-  { creditsPerSecond, creditsPerVideo }: Pick<Amounts, 'creditsPerSecond' | 'creditsPerVideo'>,
+  { creditsPerSecond, creditsPerVideo }: Pick<PriceAmounts, 'creditsPerSecond' | 'creditsPerVideo'>,
   durationSeconds: number,
 ): number {
   return durationSeconds * creditsPerSecond + creditsPerVideo;

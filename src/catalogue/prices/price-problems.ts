@@ -1,16 +1,16 @@
-import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { optionSchema } from '../input/input-options.ts';
 import { type ModelInput, requiredBy } from '../input/task-input.ts';
-import { type Condition, matches, type PricedInput, type PricedMedia, pricedMedia } from './price-conditions.ts';
-import { type PlacedPrice, type PlacedRow, type PriceData, pricesOf } from './prices-schema.ts';
-import type { Problem } from '../file/catalogue-problems.ts';
+import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './price-conditions.ts';
+import { type PlacedPrice, type PlacedRow, type PriceData, groupRowsByPrice } from './prices-schema.ts';
+import type { FileProblem } from '../file/catalogue-problems.ts';
 
 // Checks the prices of a model against its input: no condition may be impossible, and no row unreachable.
 
-export function priceProblems(rows: readonly PriceData[], input: ModelInput): readonly Problem[] {
-  const prices = pricesOf(rows);
+export function priceProblems(rows: readonly PriceData[], input: ModelInput): readonly FileProblem[] {
+  const prices = groupRowsByPrice(rows);
   const impossible = prices.flatMap(({ conditions, rows: [first] }) =>
-    conditions.flatMap((condition): readonly Problem[] => {
+    conditions.flatMap((condition): readonly FileProblem[] => {
       const message = conditionProblem(condition, input);
       const { field, option } = condition;
       if (message === undefined || first === undefined) return [];
@@ -34,7 +34,7 @@ function conditionProblem({ field, option, value }: Condition, { fields }: Model
   if (field === 'options') {
     const options = fields.options ?? {};
     const bounds = Object.hasOwn(options, option ?? '') ? options[option ?? ''] : undefined;
-    if (bounds === undefined) return unknownName('option of this model', option ?? '', Object.keys(options));
+    if (bounds === undefined) return unknownNameMessage('option of this model', option ?? '', Object.keys(options));
     return optionSchema(bounds).safeParse(value).error?.issues[0]?.message;
   }
   const isTaken = field === 'imageUrls' ? fields.imageUrls.max > 0 : fields[field] !== undefined;
@@ -45,11 +45,11 @@ function conditionProblem({ field, option, value }: Condition, { fields }: Model
 const maxInputs = 5_000;
 
 /** Prices apply in their order, so a row applies only to inputs that no earlier price covers when the row begins. */
-function unreachableProblems(prices: readonly PlacedPrice[], input: ModelInput): readonly Problem[] {
+function unreachableProblems(prices: readonly PlacedPrice[], input: ModelInput): readonly FileProblem[] {
   const inputs = distinctInputs(prices, input);
   const reached = inputs === undefined ? undefined : reachedRows(prices, inputs);
   return prices.flatMap((price, nth) =>
-    price.rows.flatMap((row): readonly Problem[] => {
+    price.rows.flatMap((row): readonly FileProblem[] => {
       const earlier = prices.slice(0, nth).find((other) => covers(other, price, row));
       if (earlier !== undefined) {
         const [first] = earlier.rows;
@@ -83,7 +83,7 @@ function reachedRows(prices: readonly PlacedPrice[], inputs: readonly PricedInpu
   for (const one of inputs) {
     let coveredFromMs = Infinity;
     for (const { price, beginsMs } of begins) {
-      if (!matches(price.when, one)) continue;
+      if (!matchesConditions(price.when, one)) continue;
       for (const row of price.rows) if (row.fromMs < coveredFromMs) reached.add(row);
       coveredFromMs = Math.min(coveredFromMs, beginsMs);
     }
@@ -94,7 +94,7 @@ function reachedRows(prices: readonly PlacedPrice[], inputs: readonly PricedInpu
 function reasonOf({ when, conditions }: PlacedPrice, inputs: readonly PricedInput[]): string {
   if (conditions.length === 0)
     return 'can never apply, because earlier prices cover every input; leave out the when of the last of them';
-  if (!inputs.some((one) => matches(when, one)))
+  if (!inputs.some((one) => matchesConditions(when, one)))
     return 'can never apply, because this model takes no input that meets its when';
   return 'can never apply, because earlier prices cover every input that meets its when';
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { matches, type PricedInput } from './price-conditions.ts';
+import { matchesConditions, type PricedInput } from './price-conditions.ts';
 import { priceConditions } from './prices-schema.ts';
 import { frameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
@@ -73,7 +73,7 @@ export type JobUsage = {
 
 /** The job's cost by the rule; undefined where the rule needs a time that is not known yet. Half a micro-unit is rounded up. */
 export function estimateCost(rule: CostRule, { input, gpuMs, tokens }: JobUsage): EstimatedCost | undefined {
-  const applied = rule.cases?.find(({ when }) => matches(when, input)) ?? rule;
+  const applied = rule.cases?.find(({ when }) => matchesConditions(when, input)) ?? rule;
   const { perJob = 0, perSecond = 0, perMillionTokens = 0, perGpuSecond } = applied;
   if (perGpuSecond !== undefined && gpuMs === undefined) return undefined;
   const micros =

@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { parsedJson, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
 import { snakeCase } from './option-fields.ts';
 
@@ -136,7 +136,7 @@ function problemsOf({ type, value, position }: Node, own: ReadonlySet<string>): 
   if (type === 'binary' && value === '..') return [`${at} ranges are not allowed`];
   // `$` and `$$` are the data.
   if (type !== 'variable' || typeof value !== 'string' || value === '' || value === '$' || own.has(value)) return [];
-  return functions.includes(value) ? [] : [`${at} $${value}: ${unknownName('function', value, functions)}`];
+  return functions.includes(value) ? [] : [`${at} $${value}: ${unknownNameMessage('function', value, functions)}`];
 }
 
 /** Undefined for what is no JSON. */

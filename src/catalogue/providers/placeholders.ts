@@ -1,4 +1,4 @@
-import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import type { JsonValue } from '../../platform/text/json.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { MediaByRole } from '../media/media-by-role.ts';
@@ -7,7 +7,7 @@ import type { FieldName, TaskInput } from '../input/task-input.ts';
 // Inputs of a model of any author: a map, or a graph of nodes, in which strings such as "{{prompt}}" stand for the
 // values of a task. A string that is a placeholder and nothing else becomes the typed value; every other text stays as it is.
 
-export type PlaceholderTask = {
+export type PlaceholderValues = {
   readonly input: TaskInput;
   readonly seed: number;
   readonly size: FrameSize;
@@ -23,7 +23,7 @@ type Argument = 'number' | 'required number' | 'name';
 
 type Placeholder = {
   readonly argument?: Argument;
-  readonly value: (task: PlaceholderTask, argument: string | undefined) => JsonValue | undefined;
+  readonly value: (task: PlaceholderValues, argument: string | undefined) => JsonValue | undefined;
 };
 
 const placeholders = {
@@ -82,7 +82,7 @@ const form = /^\{\{([^{}:]{0,100})(?::([^{}:]{1,100}))?\}\}$/;
 const wholeNumber = /^[1-9]\d{0,3}$/;
 
 /** The inputs with the task's values. A placeholder without a value, such as one for an image that the task lacks, is left out. */
-export function fillPlaceholders(template: JsonValue, task: PlaceholderTask): JsonValue | undefined {
+export function fillPlaceholders(template: JsonValue, task: PlaceholderValues): JsonValue | undefined {
   if (typeof template === 'string') return valueOf(template, task);
   if (typeof template !== 'object' || template === null) return template;
   if (isList(template))
@@ -96,7 +96,7 @@ export function placeholderProblems(template: unknown): readonly string[] {
   const problems = stringsIn(template).flatMap((text) => {
     const [, name, argument] = form.exec(text) ?? [];
     if (name === undefined) return [];
-    if (!isPlaceholder(name)) return [unknownName('placeholder', name, names)];
+    if (!isPlaceholder(name)) return [unknownNameMessage('placeholder', name, names)];
     const problem = argumentProblem(placeholders[name], argument);
     return problem === undefined ? [] : [`the placeholder ${name} ${problem}`];
   });
@@ -130,7 +130,7 @@ function argumentProblem({ argument: expected }: Placeholder, argument: string |
   return wholeNumber.test(argument) ? undefined : 'takes a number from 1 to 9999';
 }
 
-function valueOf(text: string, task: PlaceholderTask): JsonValue | undefined {
+function valueOf(text: string, task: PlaceholderValues): JsonValue | undefined {
   const [, name = '', argument] = form.exec(text) ?? [];
   if (!isPlaceholder(name)) return text;
   const placeholder: Placeholder = placeholders[name];

@@ -3,8 +3,8 @@ import { inputLimits, ratios, resolutions } from '../input/input-bounds.ts';
 
 // The schema of the example in a file that describes a job API.
 
-export const failureKinds = ['content', 'image', 'input', 'upstream'] as const;
-export const temporaryKinds = ['busy', 'overloaded', 'operator'] as const;
+export const jobErrorKinds = ['content', 'image', 'input', 'upstream'] as const;
+export const temporaryErrorKinds = ['busy', 'overloaded', 'operator'] as const;
 
 const exampleInput = z.strictObject({
   prompt: z.string(),
@@ -46,13 +46,13 @@ const exchange = z.strictObject({
     .optional()
     .meta({ description: 'The request of `result.path` and its answer.' }),
   means: z.enum([
-    ...(['accepted', ...temporaryKinds, ...failureKinds, 'unknown'] as const),
+    ...(['accepted', ...temporaryErrorKinds, ...jobErrorKinds, 'unknown'] as const),
     ...(['queued', 'running', 'succeeded', 'missing', 'unclear', 'found', 'later'] as const),
     ...(['cancelled', 'ended', 'runs_on'] as const),
   ]),
 });
 
-export type Exchange = z.output<typeof exchange>;
+export type ExampleExchange = z.output<typeof exchange>;
 
 export const example = z
   .strictObject({

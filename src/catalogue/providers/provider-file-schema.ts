@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { currency } from '../prices/upstream-cost.ts';
-import { parseData, type Problem } from '../file/catalogue-problems.ts';
-import { modelRules } from '../models/input-rules.ts';
-import { example, failureKinds, temporaryKinds } from './provider-file-example.ts';
+import { parseFileData, type FileProblem } from '../file/catalogue-problems.ts';
+import { modelRulesSchema } from '../models/input-rules.ts';
+import { example, jobErrorKinds, temporaryErrorKinds } from './provider-file-example.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
@@ -14,11 +14,11 @@ import { compileExpression, type Expression, ExpressionError } from './expressio
 const maxFileBytes = 40_960;
 
 /** Returns the file, or all of its problems. */
-export function readProviderFile(data: unknown): {
+export function parseProviderFile(data: unknown): {
   readonly file?: ProviderFile;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly FileProblem[];
 } {
-  const { data: file, problems } = parseData(providerFile, data);
+  const { data: file, problems } = parseFileData(providerFile, data);
   if (file !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxFileBytes)
     return { problems: [{ path: [], message: `must be at most ${maxFileBytes} bytes as JSON` }] };
   return file === undefined ? { problems } : { file, problems };
@@ -178,7 +178,7 @@ const errorRule = z.strictObject({
     .optional()
     .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
   contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
-  kind: z.enum([...failureKinds, ...temporaryKinds, 'unknown']).meta({
+  kind: z.enum([...jobErrorKinds, ...temporaryErrorKinds, 'unknown']).meta({
     description:
       'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for; ' +
       'unknown: a job may have been created.',
@@ -223,7 +223,7 @@ const providerFile = z
       description: 'The form in which prompts refer to images there, such as [Image{n}].',
     }),
     keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
-    rules: modelRules.max(50).default([]).meta({
+    rules: modelRulesSchema.max(50).default([]).meta({
       description:
         'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
     }),

@@ -1,4 +1,4 @@
-export const testOutcomes = [
+export const providerTestOutcomes = [
   /** It responded as its API does. */
   'ok',
   /** It responded with something else, such as a page of a proxy. */
@@ -12,10 +12,10 @@ export const testOutcomes = [
   /** No worker of ours ran the test in time. */
   'no_worker',
 ] as const;
-export type TestOutcome = (typeof testOutcomes)[number];
+export type ProviderTestOutcome = (typeof providerTestOutcomes)[number];
 
-export type ProviderTest = {
-  readonly outcome: TestOutcome;
+export type ProviderTestReport = {
+  readonly outcome: ProviderTestOutcome;
   /** The HTTP status that the upstream returned. */
   readonly status?: number | undefined;
   readonly latencyMs?: number | undefined;

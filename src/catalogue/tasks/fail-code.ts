@@ -28,8 +28,8 @@ const neutralOutcomes: Readonly<Partial<Record<string, FailOutcome>>> = {
   media_invalid: 'rejected',
 } satisfies Partial<Record<FailCode, FailOutcome>>;
 
-export const rejectedCodes: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'rejected');
+export const rejectedCodes: readonly FailCode[] = failCodes.filter((code) => outcomeOfFailCode(code) === 'rejected');
 
-export function failOutcome(failCode: string): FailOutcome {
+export function outcomeOfFailCode(failCode: string): FailOutcome {
   return neutralOutcomes[failCode] ?? 'failed';
 }

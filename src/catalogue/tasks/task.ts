@@ -29,7 +29,7 @@ export type TaskResult = {
   readonly sha256: string;
 };
 
-export function keysOf({ videoKey, posterKey, lastFrameKey }: TaskResult): readonly string[] {
+export function fileKeysOfResult({ videoKey, posterKey, lastFrameKey }: TaskResult): readonly string[] {
   return lastFrameKey === undefined ? [videoKey, posterKey] : [videoKey, posterKey, lastFrameKey];
 }
 
@@ -58,6 +58,6 @@ export type Task = {
   readonly completedAt: number | undefined;
 };
 
-export function isFinal(state: TaskState): state is (typeof finalStates)[number] {
+export function isFinalState(state: TaskState): state is (typeof finalStates)[number] {
   return finalStates.some((final) => final === state);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProviderTest } from '../providers/provider-test-outcome.ts';
+import type { ProviderTestReport } from '../providers/provider-test-outcome.ts';
 
 export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };
 
@@ -27,7 +27,7 @@ export type WorkflowDescription = {
 };
 
 /** Every call to Temporal is idempotent, and fails after a few seconds when Temporal is unavailable. */
-export type Engine = {
+export type WorkflowEngine = {
   /** Starts the task's workflow. Returns false if one exists already, also one that has ended. */
   readonly startTask: (task: TaskToStart) => Promise<boolean>;
   readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
@@ -42,7 +42,7 @@ export type Engine = {
    */
   readonly retryNow: (taskId: string) => Promise<boolean>;
   /** Tests a provider on a worker, with a request that costs nothing. Rejects if no worker runs it in time. */
-  readonly testProvider: (provider: string) => Promise<ProviderTest>;
+  readonly testProvider: (provider: string) => Promise<ProviderTestReport>;
   /** Ends a workflow that cannot end on its own; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
   /** Deletes the histories of a final task, its callback and its event. Returns false while the task's workflow still runs. */
@@ -64,4 +64,4 @@ export type Engine = {
 };
 
 /** The heartbeat of `generateVideo`; the API reads it as the progress of the task, 0 to 100. */
-export const generationHeartbeat = z.object({ progress: z.number() });
+export const generationHeartbeatSchema = z.object({ progress: z.number() });

@@ -18,22 +18,22 @@ export function read<Path extends ReadPath>(
   query: Query<Path>,
   { account, signal }: Acting & { readonly signal?: AbortSignal },
 ): Promise<Answer<Path>> {
-  const address = `${path}${searchOf(query)}`;
+  const address = `${path}${queryStringOf(query)}`;
   // Polling does not extend a session; input by a person does.
   const background = isUsed() ? {} : { 'Videogen-Background': '1' };
-  const headers = { ...headersOf(account), ...background };
+  const headers = { ...consoleCallHeaders(account), ...background };
   // The contract is written from the service's own description.
   return exchange(address, { headers, ...(signal !== undefined && { signal }) }) as Promise<Answer<Path>>;
 }
 
-/** POST. `idempotencyKey` makes a repetition harmless. */
+/** POST. `parseIdempotencyKey` makes a repetition harmless. */
 export function send<Path extends SendPath>(
   path: Path,
   body: Body<Path>,
   { account, idempotencyKey }: Acting & { readonly idempotencyKey?: string },
 ): Promise<Sent<Path>> {
   const headers = {
-    ...headersOf(account),
+    ...consoleCallHeaders(account),
     'Content-Type': 'application/json',
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
   };
@@ -50,14 +50,14 @@ const requestMs = 60_000;
 
 /** POST of a file as it is. */
 export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
-  const headers = { ...headersOf(account), 'Content-Type': file.type };
+  const headers = { ...consoleCallHeaders(account), 'Content-Type': file.type };
   const init = { method: 'POST', headers, body: file };
   // The same holds here.
   return exchange('/api/v1/uploads', init, 'unanswered', uploadMs) as Promise<Sent<'/api/v1/uploads'>>;
 }
 
 /** The query of an address, also for links that a browser follows, which carry no headers. */
-export function searchOf(query: object): string {
+export function queryStringOf(query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0
     ? ''
@@ -65,7 +65,7 @@ export function searchOf(query: object): string {
 }
 
 /** No other site can make a browser send these, so they distinguish a call of the console from a forged one. */
-export function headersOf(account: string | undefined): Record<string, string> {
+export function consoleCallHeaders(account: string | undefined): Record<string, string> {
   return { 'Videogen-Console': '1', ...(account !== undefined && { 'Videogen-Account': account }) };
 }
 

@@ -38,7 +38,7 @@ function isFieldError(value: unknown): value is FieldError {
   return typeof value === 'object' && value !== null && 'path' in value && 'message' in value;
 }
 
-export function problemOf(error: unknown): ApiProblem {
+export function toApiProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ApiProblem({ status: 0, error: 'unreadable', message, data: {}, requestId: undefined });
@@ -88,7 +88,7 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
 
 /** Explains an error: its cause, and the remedy. `fields` are errors that no field in sight shows. */
 export function failureOf(error: unknown, fields: readonly (readonly [path: string, message: string])[] = []): Failure {
-  const problem = problemOf(error);
+  const problem = toApiProblem(error);
   const requestId = problem.status >= 500 ? problem.requestId : undefined;
   const [title, text] = words[problem.error] ?? [titleOf(problem.status), sentence(problem.message)];
   const details = fields.map(([path, message]) => `${path}: ${message}`).join(' ');

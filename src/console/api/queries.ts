@@ -12,8 +12,8 @@ import {
 import { createContext } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
 import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
-import { type ApiProblem, problemOf } from './problem.ts';
-import { randomKey } from './random-key.ts';
+import { type ApiProblem, toApiProblem } from './problem.ts';
+import { randomIdempotencyKey } from './random-key.ts';
 import { withSudo } from './sudo.ts';
 
 /** The account in the address, for which every call below is made; undefined on pages of operators. */
@@ -23,7 +23,7 @@ export const AccountContext = createContext<string | undefined>(undefined);
 const freshMs = 1000;
 
 /** Reads are retried automatically: often after an outage, seldom after a refusal. */
-export const passingFailureMs = 5_000;
+export const transientFailureRetryMs = 5_000;
 const lastingFailureMs = 30_000;
 
 export function createQueryClient(onSignedOut: () => void): QueryClient {
@@ -39,7 +39,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
           // It may have been sent before the cookie of this session was renewed.
           if (isSignedOut(error)) return count < 1;
           // A refused request is refused again.
-          return isPassing(error) && problemOf(error).status !== 429 && count < 2;
+          return isTransientFailure(error) && toApiProblem(error).status !== 429 && count < 2;
         },
         retryDelay: (count) => 500 * 2 ** count,
         throwOnError: false,
@@ -53,14 +53,14 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
 }
 
 /** A retry may succeed. */
-export function isPassing(error: unknown): boolean {
+export function isTransientFailure(error: unknown): boolean {
   if (error === null) return false;
-  const { status } = problemOf(error);
+  const { status } = toApiProblem(error);
   return status === 0 || status === 429 || status >= 500;
 }
 
 function isSignedOut(error: unknown): boolean {
-  return problemOf(error).error === 'not_signed_in';
+  return toApiProblem(error).error === 'not_signed_in';
 }
 
 type ReadOptions<Data> = {
@@ -94,11 +94,11 @@ export function useRead<Path extends ReadPath>(
     enabled: isEnabled,
     ...(keeps && { placeholderData: keepPreviousData }),
   });
-  return useLastingError(result);
+  return useErrorUntilResult(result);
 }
 
 /** A query without data forgets its error when it is tried again; here the error stays until there is a new result. */
-export function useLastingError<Result extends UseQueryResult<unknown, ApiProblem>>(result: Result) {
+export function useErrorUntilResult<Result extends UseQueryResult<unknown, ApiProblem>>(result: Result) {
   const last = useRef<ApiProblem | null>(null);
   const isTriedAgain = result.error === null && result.data === undefined && result.isFetching;
   last.current = isTriedAgain ? last.current : result.error;
@@ -106,7 +106,7 @@ export function useLastingError<Result extends UseQueryResult<unknown, ApiProble
 }
 
 /** Several GETs of one path, each repeated at its own pace. */
-export function useReads<Path extends ReadPath>(
+export function useParallelReads<Path extends ReadPath>(
   path: Path,
   queries: readonly Query<Path>[],
   options: Omit<ReadOptions<Answer<Path>>, 'isEnabled' | 'keeps'>,
@@ -126,7 +126,7 @@ function repeatedQuery<Path extends ReadPath>(
     ...readQuery(account, path, query),
     refetchInterval: ({ state }: { state: { data: Answer<Path> | undefined; error: ApiProblem | null } }) => {
       const paceMs = typeof everyMs === 'function' ? everyMs(state.data) : everyMs;
-      if (isPassing(state.error)) return Math.max(paceMs || 0, passingFailureMs);
+      if (isTransientFailure(state.error)) return Math.max(paceMs || 0, transientFailureRetryMs);
       return paceMs === false || state.error === null ? paceMs : Math.max(paceMs, lastingFailureMs);
     },
     refetchIntervalInBackground: inBackground,
@@ -146,10 +146,10 @@ type SendOptions<Path extends SendPath> = {
 export function useSend<Path extends SendPath>(path: Path, options: SendOptions<Path> = {}) {
   const account = useContext(AccountContext);
   const refresh = useRefresh();
-  const key = useRef(randomKey());
-  const renewKey = () => (key.current = randomKey());
+  const key = useRef(randomIdempotencyKey());
+  const renewKey = () => (key.current = randomIdempotencyKey());
   const { changes, onDone, isOnce } = options;
-  return useAction(
+  return useSudoAction(
     (body: Body<Path>) => send(path, body, { account, ...(isOnce === true && { idempotencyKey: key.current }) }),
     {
       onError: ({ error }) => {
@@ -184,7 +184,7 @@ type ActionOptions<Result> = {
 };
 
 /** Anything a person starts that may fail: tracks whether it is running and why it failed, and confirms their identity if required. */
-export function useAction<Result, Input = void>(
+export function useSudoAction<Result, Input = void>(
   run: (input: Input) => Promise<Result>,
   { onDone, onError }: ActionOptions<Result> = {},
 ) {
@@ -197,7 +197,7 @@ export function useAction<Result, Input = void>(
     gcTime: 0,
     mutationFn: (input) =>
       withSudo(() => latest.current(input)).catch((error: unknown) => {
-        throw problemOf(error);
+        throw toApiProblem(error);
       }),
     onSuccess: (result) => onDone?.(result),
     onError: (problem) => onError?.(problem),

@@ -2,8 +2,8 @@ import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanst
 import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
-import { type ApiProblem, problemOf } from './problem.ts';
-import { AccountContext, isPassing, passingFailureMs, useLastingError } from './queries.ts';
+import { type ApiProblem, toApiProblem } from './problem.ts';
+import { AccountContext, isTransientFailure, transientFailureRetryMs, useErrorUntilResult } from './queries.ts';
 
 type Role = Me['accounts'][number]['role'];
 
@@ -13,7 +13,7 @@ const meQuery = queryOptions<Me | null, ApiProblem>({
   queryKey: key,
   queryFn: ({ signal }) =>
     read('/api/console/v1/me', {}, { account: undefined, signal }).catch((error: unknown) => {
-      if (problemOf(error).status === 401) return null;
+      if (toApiProblem(error).status === 401) return null;
       throw error;
     }),
   staleTime: 60_000,
@@ -36,13 +36,13 @@ export function useMe() {
   const result = useQuery({
     ...meQuery,
     // An open tab shows a new role or a suspension soon.
-    refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : 60_000),
+    refetchInterval: ({ state }) => (isTransientFailure(state.error) ? transientFailureRetryMs : 60_000),
   });
-  return useLastingError(result);
+  return useErrorUntilResult(result);
 }
 
 /** Replaces the session, and drops everything that was read for the previous person. */
-export function useSignedIn() {
+export function useReplaceSession() {
   const client = useQueryClient();
   return (me: Me | null) => {
     client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'me' });
@@ -53,7 +53,7 @@ export function useSignedIn() {
 export async function signOut(): Promise<void> {
   await send('/api/console/v1/sign-out', {}, { account: undefined }).catch((error: unknown) => {
     // The session had ended already.
-    if (problemOf(error).error !== 'not_signed_in') throw error;
+    if (toApiProblem(error).error !== 'not_signed_in') throw error;
   });
 }
 
@@ -73,7 +73,7 @@ export function useIsOwner(): boolean {
 }
 
 /** Pages of operators belong to no account. */
-export function useIsOperator(): boolean {
+export function useIsOperatorPage(): boolean {
   return useContext(AccountContext) === undefined;
 }
 

@@ -1,4 +1,4 @@
-import { problemOf } from './problem.ts';
+import { toApiProblem } from './problem.ts';
 
 /** Shows the dialog that confirms the person's identity. Rejects when the person closes it. */
 type Confirm = () => Promise<void>;
@@ -15,7 +15,7 @@ export async function withSudo<Result>(attempt: () => Promise<Result>): Promise<
   try {
     return await attempt();
   } catch (error) {
-    if (problemOf(error).error !== 'reauthentication_required') throw error;
+    if (toApiProblem(error).error !== 'reauthentication_required') throw error;
     await confirm();
     return attempt();
   }

@@ -4,18 +4,18 @@ import { brand } from '../api/page-brand.ts';
 import { AccountContext } from '../api/queries.ts';
 import type { Me } from '../api/contract.ts';
 import { useMe } from '../api/session.ts';
-import { opsPaths, paths, signInPaths } from '../paths.ts';
+import { operatorPaths, paths, signInPaths } from '../paths.ts';
 import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
 import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
 import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
-import { AccountPages, OperatorPages } from '../lazy-areas.tsx';
+import { LazyAccountPages, LazyOperatorPages } from '../lazy-areas.tsx';
 import { Toasts } from '../ui/feedback/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { GateWaiting } from './signed-out-frame.tsx';
+import { SignedOutFrameUntilRead } from './signed-out-frame.tsx';
 import { Forbidden, NoAccount, NotFound } from './page-states.tsx';
 import { shellText } from './shell-text.ts';
-import { AccountShell, OpsShell } from './shell.tsx';
-import { Sudo } from './sudo-prompt.tsx';
+import { AccountShell, OperatorShell } from './shell.tsx';
+import { SudoPrompt } from './sudo-prompt.tsx';
 
 /** The pages before a sign-in, and behind them those of the signed-in person. */
 export function App() {
@@ -43,7 +43,7 @@ function SignedIn() {
   const me = read.data;
   const [path] = useLocation();
   const search = useSearch();
-  if (me === undefined) return <GateWaiting of={read} title={brand.name} />;
+  if (me === undefined) return <SignedOutFrameUntilRead of={read} title={brand.name} />;
   if (me === null) {
     const next = path === '/' ? '' : `?next=${encodeURIComponent(search === '' ? path : `${path}?${search}`)}`;
     return <Redirect to={`${signInPaths.signIn}${next}`} replace />;
@@ -56,22 +56,22 @@ function SignedIn() {
         </Route>
         <Route path="/a/:accountId/*?">{({ accountId }) => <InAccount me={me} accountId={accountId} />}</Route>
         <Route path="/no-account">
-          <OpsShell me={me}>
+          <OperatorShell me={me}>
             <NoAccount />
-          </OpsShell>
+          </OperatorShell>
         </Route>
         <Route path="/ops/*?">
-          <OpsShell me={me}>
-            {me.user.isOperator ? <OperatorPages /> : <Forbidden what={shellText.forOperators} />}
-          </OpsShell>
+          <OperatorShell me={me}>
+            {me.user.isOperator ? <LazyOperatorPages /> : <Forbidden what={shellText.forOperators} />}
+          </OperatorShell>
         </Route>
         <Route>
-          <OpsShell me={me}>
+          <OperatorShell me={me}>
             <NotFound />
-          </OpsShell>
+          </OperatorShell>
         </Route>
       </Switch>
-      <Sudo />
+      <SudoPrompt />
     </>
   );
 }
@@ -85,15 +85,15 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
   }, [isOwn, accountId]);
   if (!isOwn && me.view?.accountId !== accountId) {
     return (
-      <OpsShell me={me}>
+      <OperatorShell me={me}>
         <Forbidden what={shellText.notYourAccount} />
-      </OpsShell>
+      </OperatorShell>
     );
   }
   return (
     <AccountContext.Provider value={accountId}>
       <AccountShell key={accountId} me={me}>
-        <AccountPages accountId={accountId} />
+        <LazyAccountPages accountId={accountId} />
       </AccountShell>
     </AccountContext.Provider>
   );
@@ -103,5 +103,5 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
 function homeOf({ user, accounts }: Me): string {
   const last = accounts.find(({ accountId }) => accountId === localStorage.getItem(lastAccount)) ?? accounts[0];
   if (last !== undefined) return paths.overview(last.accountId);
-  return user.isOperator ? opsPaths.overview : '/no-account';
+  return user.isOperator ? operatorPaths.overview : '/no-account';
 }

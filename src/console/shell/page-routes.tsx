@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import type { PageDeclaration } from '../pages.ts';
-import { areaOf } from '../paths.ts';
+import { areaPath } from '../paths.ts';
 import { DeclaredTitle } from '../ui/page.tsx';
 import { NotFound } from './page-states.tsx';
 import { Shortcuts } from './keyboard/shortcuts.tsx';
@@ -22,7 +22,7 @@ export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
       <Switch>
         {Object.entries(declared).flatMap(([name, { path, title }]) => {
           const [Page, Detail] = [pages[name], details[name]];
-          const address = `${areaOf(account)}${path}`;
+          const address = `${areaPath(account)}${path}`;
           return [
             Page !== undefined && (
               <Route key={address} path={address}>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { brand } from '../api/page-brand.ts';
 import type { Me } from '../api/contract.ts';
-import { signOut, useSignedIn } from '../api/session.ts';
+import { signOut, useReplaceSession } from '../api/session.ts';
 import { deleteDrafts } from '../features/playground/draft/draft-storage-key.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/controls/menu.tsx';
@@ -27,7 +27,7 @@ type PersonMenuProps = {
 
 export function PersonMenu({ me, pages }: PersonMenuProps) {
   const [theme, setTheme] = useState(themeOf);
-  const signedIn = useSignedIn();
+  const signedIn = useReplaceSession();
   const [, navigate] = useLocation();
   const leave = () =>
     void signOut().then(() => {

@@ -7,10 +7,10 @@ import { brand } from '../api/page-brand.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { AccountBanners, OperatorBanners } from './banners/banners.tsx';
-import { Mark } from './brand-mark.tsx';
+import { BrandMark } from './brand-mark.tsx';
 import { OfflineBanner } from './banners/offline-banner.tsx';
 import { shellText } from './shell-text.ts';
-import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
+import { AccountSidebar, OperatorSidebar } from './sidebar.tsx';
 import './shell.css';
 
 type ShellProps = { readonly me: Me; readonly children: ComponentChildren };
@@ -23,9 +23,9 @@ export function AccountShell({ me, children }: ShellProps) {
   );
 }
 
-export function OpsShell({ me, children }: ShellProps) {
+export function OperatorShell({ me, children }: ShellProps) {
   return (
-    <Frame sidebar={<OpsSidebar me={me} />} banner={<OperatorBanners me={me} />}>
+    <Frame sidebar={<OperatorSidebar me={me} />} banner={<OperatorBanners me={me} />}>
       {children}
     </Frame>
   );
@@ -70,7 +70,7 @@ function Frame({ sidebar, banner, children }: FrameProps) {
           >
             <MenuIcon size={18} />
           </Button>
-          <Mark />
+          <BrandMark />
           <span class="title">{brand.name}</span>
         </header>
         {isOpen && (

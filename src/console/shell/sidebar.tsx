@@ -2,7 +2,7 @@ import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from '../ui
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { useAccount } from '../api/session.ts';
-import { docsPath, opsPaths, paths } from '../paths.ts';
+import { docsPath, operatorPaths, paths } from '../paths.ts';
 import { Menu } from '../ui/controls/menu.tsx';
 import { useBalance } from '../features/credits/use-balance.ts';
 import { roleWord } from '../features/people/role-text.ts';
@@ -25,11 +25,11 @@ export function AccountSidebar({ me }: { readonly me: Me }) {
   );
 }
 
-export function OpsSidebar({ me }: { readonly me: Me }) {
+export function OperatorSidebar({ me }: { readonly me: Me }) {
   return (
     <>
       <Switcher me={me} />
-      {me.user.isOperator && <Pages links={operatorNav} root={opsPaths.overview} />}
+      {me.user.isOperator && <Pages links={operatorNav} root={operatorPaths.overview} />}
       <div class="foot">
         <Documentation />
         <PersonMenu me={me} pages={me.user.isOperator ? personalNav(undefined) : []} />
@@ -71,7 +71,7 @@ function Switcher({ me }: { readonly me: Me }) {
   const [path] = useLocation();
   const isOps = role === undefined;
   const title =
-    role !== undefined ? name : path.startsWith(opsPaths.overview) ? shellText.operators : shellText.noAccount;
+    role !== undefined ? name : path.startsWith(operatorPaths.overview) ? shellText.operators : shellText.noAccount;
   const trigger = (
     <>
       <span class={isOps ? 'mark ops' : 'mark'} aria-hidden="true">
@@ -103,7 +103,7 @@ function Switcher({ me }: { readonly me: Me }) {
       {me.user.isOperator && (
         <>
           <hr />
-          <Link href={opsPaths.overview}>
+          <Link href={operatorPaths.overview}>
             <ChartColumn size={16} aria-hidden="true" /> {shellText.operate}
           </Link>
         </>

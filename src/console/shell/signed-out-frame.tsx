@@ -3,14 +3,14 @@ import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/page-brand.ts';
 import { type Read, ReadError } from '../ui/feedback/loaded.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
-import { Mark } from './brand-mark.tsx';
+import { BrandMark } from './brand-mark.tsx';
 import { shellText } from './shell-text.ts';
 import './signed-out-frame.css';
 
 type GateProps = { readonly title: string; readonly lead?: ComponentChildren; readonly children: ComponentChildren };
 
 /** The frame of pages before a sign-in. */
-export function Gate({ title, lead, children }: GateProps) {
+export function SignedOutFrame({ title, lead, children }: GateProps) {
   useEffect(() => {
     document.title = titleOf(title);
   }, [title]);
@@ -18,7 +18,7 @@ export function Gate({ title, lead, children }: GateProps) {
     <main class="gate" id="main" tabIndex={-1}>
       <div class="card">
         <p class="brand">
-          <Mark /> {brand.name}
+          <BrandMark /> {brand.name}
         </p>
         <h1>{title}</h1>
         {lead !== undefined && <p class="soft">{lead}</p>}
@@ -52,16 +52,16 @@ function BrandLinks() {
 }
 
 /** Replaces a page before a sign-in until its data has loaded. */
-export function GateWaiting({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
-  if (of.error === null) return <GateLoading />;
+export function SignedOutFrameUntilRead({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
+  if (of.error === null) return <SignedOutSkeleton />;
   return (
-    <Gate title={title}>
+    <SignedOutFrame title={title}>
       <ReadError of={of} />
-    </Gate>
+    </SignedOutFrame>
   );
 }
 
-export function GateLoading() {
+export function SignedOutSkeleton() {
   return (
     <main class="gate" aria-busy="true">
       <div class="card stack">

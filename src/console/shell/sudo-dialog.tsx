@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
-import { type Answer, searchOf, send } from '../api/call.ts';
+import { type Answer, queryStringOf, send } from '../api/call.ts';
 import type { Me } from '../api/contract.ts';
 import { signInWithPasskey } from '../api/browser-passkeys.ts';
-import { useAction } from '../api/queries.ts';
+import { useSudoAction } from '../api/queries.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { Dialog, waitReason } from '../ui/forms/dialog.tsx';
 import { TextField } from '../ui/forms/field.tsx';
@@ -23,7 +23,7 @@ type SudoProps = {
 /** Confirms the identity of the signed-in person. */
 export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) {
   const [password, setPassword] = useState('');
-  const confirm = useAction(
+  const confirm = useSudoAction(
     (how: 'password' | 'passkey') =>
       how === 'passkey'
         ? signInWithPasskey()
@@ -80,7 +80,7 @@ function ProviderLink({ provider }: { readonly provider: string }) {
   const search = useSearch();
   const next = search === '' ? path : `${path}?${search}`;
   return (
-    <a class="button" href={`/console/oidc/start${searchOf({ proof: '1', next })}`}>
+    <a class="button" href={`/console/oidc/start${queryStringOf({ proof: '1', next })}`}>
       {text.confirmWith(provider)}
     </a>
   );

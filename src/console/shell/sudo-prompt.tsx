@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import { useRead } from '../api/queries.ts';
-import { useMe, useSignedIn } from '../api/session.ts';
+import { useMe, useReplaceSession } from '../api/session.ts';
 import { onConfirmIdentity } from '../api/sudo.ts';
 import { toast } from '../ui/feedback/toast.tsx';
 import { shellText } from './shell-text.ts';
@@ -10,10 +10,10 @@ import { SudoDialog } from './sudo-dialog.tsx';
 type Pending = { readonly done: () => void; readonly refuse: (reason: string) => void };
 
 /** Confirms the person's identity before an action that needs it; the action then continues. */
-export function Sudo() {
+export function SudoPrompt() {
   const [pending, setPending] = useState<Pending>();
   const { data: me } = useMe();
-  const signedIn = useSignedIn();
+  const signedIn = useReplaceSession();
   const { data: options, error } = useRead('/api/console/v1/options', {}, { isEnabled: pending !== undefined });
   useEffect(() => {
     onConfirmIdentity(

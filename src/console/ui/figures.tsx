@@ -15,12 +15,12 @@ export function credits(value: number): string {
 }
 
 /** "−132" or "+132", as in a ledger. */
-export function Change({ amount }: { readonly amount: number }) {
+export function SignedAmount({ amount }: { readonly amount: number }) {
   return <span class={amount > 0 ? 'amount plus' : 'amount'}>{signed.format(amount).replace('-', '\u2212')}</span>;
 }
 
 /** "−$1.24"; small amounts with as many digits as they have, to a hundredth of a cent. */
-export function moneyOf(micros: number, currency: string): string {
+export function formatMicros(micros: number, currency: string): string {
   const isSmall = micros !== 0 && Math.abs(micros) < 1_000_000;
   const format = new Intl.NumberFormat('en', {
     style: 'currency',
@@ -31,7 +31,7 @@ export function moneyOf(micros: number, currency: string): string {
 }
 
 /** "€9.99" for 999 in the smallest unit of EUR. */
-export function priceOf(minorUnits: number, currency: string): string {
+export function formatMinorUnits(minorUnits: number, currency: string): string {
   const digits = minorDigits(currency);
   const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...decimals });
@@ -48,20 +48,20 @@ export function bytes(count: number): string {
 export type CreditAmounts = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
 
 /** "33 credits per second of video", "200 credits per video", or both, which add up. */
-export function rateWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts): string {
+export function creditAmountWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts): string {
   const perVideo = `${credits(creditsPerVideo)} per video`;
   if (creditsPerSecond === 0) return perVideo;
   return `${credits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;
 }
 
 /** The name of the price of a charge; undefined for that of a model with a single one, which has no meaning. */
-export function priceNameOf(name: string | null | undefined): string | undefined {
+export function nonStandardPriceName(name: string | null | undefined): string | undefined {
   return name === null || name === standardPriceName ? undefined : name;
 }
 
 /** Below the task that was charged. */
 export function PriceName({ name }: { readonly name: string | null }) {
-  const shown = priceNameOf(name);
+  const shown = nonStandardPriceName(name);
   return shown === undefined ? null : (
     <small class="under">
       <bdi>{shown}</bdi>

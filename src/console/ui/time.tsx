@@ -91,7 +91,7 @@ export function useNow(everyMs: number): number {
 }
 
 /** Returns the time as a field of type `datetime-local` spells it, in the reader's time zone; its first ten characters are the day. */
-export function localTime(ms: number): string {
+export function datetimeLocalValue(ms: number): string {
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 

@@ -1,10 +1,10 @@
 import { many } from '../../platform/database/statement.ts';
 import { codeOfIdempotencyKeySql } from './redemption-codes.ts';
-import { isCapInForce, spentSinceSql } from '../../accounts/limits/spend-caps.ts';
+import { capInForceSql, spentSinceSql } from '../../accounts/limits/spend-caps.ts';
 
 // The rules about codes and caps, for accounts. An account that breaks one is a row, whose detail names each breach.
 
-export type AccountRow<Rule extends string> = {
+export type AccountViolation<Rule extends string> = {
   readonly rule: Rule;
   readonly accountId: string;
   readonly entryId: undefined;
@@ -16,7 +16,7 @@ const columns = (rule: string) =>
   `${rule} as rule, account_id as "accountId", null::bigint as "entryId", null::uuid as "taskId"`;
 
 /** Every redeemed code has one grant of its credits to the account that redeemed it, and every grant under a code's name has its code. */
-export const checkCodes = many<AccountRow<'code_is_granted_once'>, [accounts: readonly string[]]>({
+export const checkCodes = many<AccountViolation<'code_is_granted_once'>, [accounts: readonly string[]]>({
   name: 'check-codes',
   text: `
 with code as (
@@ -38,7 +38,7 @@ group by account_id`,
 
 /** Caps count the tasks of their subject since the start of the period, and are enforced. */
 export const checkCaps = many<
-  AccountRow<'cap_counts_what_was_spent' | 'caps_are_enforced'>,
+  AccountViolation<'cap_counts_what_was_spent' | 'caps_are_enforced'>,
   [accounts: readonly string[]]
 >({
   name: 'check-caps',
@@ -57,6 +57,6 @@ select ${columns(`'cap_counts_what_was_spent'`)}, string_agg(format('%s cap of %
 from cap where spent <> actual group by account_id
 union all
 select ${columns(`'caps_are_enforced'`)}, 'the account is not marked as capped'
-from (select distinct account_id from spend_caps where account_id = any($1::uuid[]) and ${isCapInForce}) marked
+from (select distinct account_id from spend_caps where account_id = any($1::uuid[]) and ${capInForceSql}) marked
   join accounts on accounts.id = account_id where not capped`,
 });

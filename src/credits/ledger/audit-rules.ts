@@ -1,11 +1,11 @@
 import type { Database } from '../../platform/database/database.ts';
-import { literals } from '../../platform/database/sql.ts';
+import { literalList } from '../../platform/database/sql.ts';
 import { many } from '../../platform/database/statement.ts';
 import { refundKinds } from './credits.ts';
 import { taskPriceSql } from '../prices/price-rule.ts';
 import { checkCaps, checkCodes } from './audit-codes-and-caps.ts';
 import { secondsTolerance } from '../../catalogue/prices/counted-seconds.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 /** The invariants of the ledger. The first two mean that the balance is the sum of the entries, at every entry. */
 export const ledgerRules = [
@@ -58,7 +58,7 @@ with checked as (
   ) last on true
   left join (
     select account_id, count(*) as tasks from tasks
-    where ${isUnfinished} and account_id = any($1::uuid[]) group by account_id
+    where ${unfinishedCondition} and account_id = any($1::uuid[]) group by account_id
   ) live on live.account_id = a.id
   left join lateral (
     select min(id::text) filter (where not is_granted) as ungranted, min(id::text) filter (where reversed <> due) as unequal
@@ -104,7 +104,7 @@ select rule, account_id as "accountId", id as "entryId", task_id as "taskId", de
       and (buyer is distinct from account_id or not is_paid or (kind = 'grant' and amount <> bought))
     then format('%s %s, top-up of account %s of %s credits', kind, amount, buyer, bought) end),
   ('entry_belongs_to_its_task', case when case
-      when kind in ${literals(['charge', ...refundKinds])} then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
+      when kind in ${literalList(['charge', ...refundKinds])} then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
       else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end
     then format('%s %s, task of account %s', kind, amount, owner) end)
 ) rules (rule, detail) where detail is not null`,

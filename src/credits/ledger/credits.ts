@@ -1,7 +1,7 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { AccountClosed, lockAccount } from '../../accounts/accounts.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { type AuditedChange, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { type AuditedAnswer, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { fieldValues, parametersOf } from '../../platform/database/sql.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 
@@ -37,7 +37,7 @@ const entryColumns = `id as "entryId", task_id as "taskId",
  * SQL: an id below all entries of the account from this time on (Unix
  * milliseconds). It is a bound, and not always that of the last entry before.
  */
-export function entryIdBeforeSql(account: string, ms: string): string {
+export function entryIdBeforeTimeSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at < to_timestamp(${ms} / 1000) - interval '5 minutes'
       order by created_at desc, id desc limit 1)), 0)`;
@@ -47,7 +47,7 @@ export function entryIdBeforeSql(account: string, ms: string): string {
  * SQL: an id above all entries of the account before this time. It is a bound,
  * and not always that of the first entry after.
  */
-export function entryIdAfterSql(account: string, ms: string): string {
+export function entryIdAfterTimeSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at >= to_timestamp(${ms} / 1000) + interval '5 minutes'
       order by created_at, id limit 1)), ${Number.MAX_SAFE_INTEGER})`;
@@ -89,7 +89,7 @@ returning ${entryColumns}`,
   values: (booking) => fieldValues(booking, 'accountId', 'amount', 'kind', 'reason', 'idempotencyKey', 'topUpId'),
 });
 
-export type BooksFilter = {
+export type LedgerFilter = {
   readonly accountId: string;
   readonly kind?: LedgerKind | undefined;
   readonly taskId?: string | undefined;
@@ -100,7 +100,7 @@ export type BooksFilter = {
   readonly limit: number;
 };
 
-const { $, values } = parametersOf<BooksFilter>({
+const { $, values } = parametersOf<LedgerFilter>({
   accountId: 'uuid',
   kind: 'text',
   taskId: 'uuid',
@@ -110,7 +110,7 @@ const { $, values } = parametersOf<BooksFilter>({
   limit: 'bigint',
 });
 
-const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [filter: BooksFilter]>({
+const listBooks = many<{ balance: number } & (LedgerEntry | { entryId: undefined }), [filter: LedgerFilter]>({
   name: 'read-books',
   plannedAnew: true,
   text: `
@@ -119,18 +119,18 @@ select balance, entry.* from accounts left join lateral (
   where account_id = ${$.accountId} and id < ${$.before}
     and (${$.kind} is null or kind = ${$.kind}) and (${$.taskId} is null or task_id = ${$.taskId})
     and (${$.fromMs} is null
-      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${entryIdBeforeSql($.accountId, $.fromMs)}))
+      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${entryIdBeforeTimeSql($.accountId, $.fromMs)}))
     and (${$.toMs} is null
-      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${entryIdAfterSql($.accountId, $.toMs)}))
+      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${entryIdAfterTimeSql($.accountId, $.toMs)}))
   order by id desc limit ${$.limit}
 ) entry on true where accounts.id = ${$.accountId} order by "entryId" desc`,
   values: ({ before = Number.MAX_SAFE_INTEGER, ...filter }) => values({ ...filter, before }),
 });
 
 /** Reads the balance and a page of entries, newest first, in one snapshot. Throws for an unknown account. */
-export async function readBooks(
+export async function readBalanceAndEntries(
   db: Database,
-  page: BooksFilter,
+  page: LedgerFilter,
 ): Promise<{ readonly balance: number; readonly entries: readonly LedgerEntry[] }> {
   const rows = await listBooks(db, page);
   const [first] = rows;
@@ -172,7 +172,7 @@ from ledger_entries where idempotency_key = $1`,
   values: (booking) => fieldValues(booking, 'idempotencyKey', 'accountId', 'kind', 'amount', 'reason'),
 });
 
-async function bookOnce(transaction: Database, booking: Booking): Promise<AuditedChange<BookingOutcome>> {
+async function bookOnce(transaction: Database, booking: Booking): Promise<AuditedAnswer<BookingOutcome>> {
   const { accountId, kind, amount, reason } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };

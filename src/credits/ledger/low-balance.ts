@@ -11,7 +11,7 @@ const writeLowBalance = none<[accountId: string, lowBalance: number | null]>({
  * Sets the threshold below which the account's balance is low: the console warns, and the event `balance.low` happens for an account with
  * an event endpoint. Null: never. Throws `AccountClosed`.
  */
-export function setLowBalance(db: Database, accountId: string, lowBalance: number | null): Promise<void> {
+export function setLowBalanceThreshold(db: Database, accountId: string, lowBalance: number | null): Promise<void> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
     await writeLowBalance({ run }, accountId, lowBalance);

@@ -136,7 +136,7 @@ select hash from redemption_codes join code_batches on code_batches.id = batch_i
 where hash = $1 and redeemed_at is null and withdrawn_at is null and (expires_at is null or expires_at > now())`,
 });
 
-export type Redemption =
+export type RedemptionOutcome =
   | { readonly kind: 'redeemed'; readonly entry: LedgerEntry; readonly isRepeat: boolean }
   | { readonly kind: 'code_invalid' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
@@ -148,9 +148,9 @@ export type Redemption =
  * withdrawn before or after, and not in between. A suspended account may
  * redeem; a closed one throws `AccountClosed`.
  */
-export function redeemCode(db: Database, accountId: string, code: string | Buffer): Promise<Redemption> {
+export function redeemCode(db: Database, accountId: string, code: string | Buffer): Promise<RedemptionOutcome> {
   return db
-    .transaction<Redemption>(async (run) => {
+    .transaction<RedemptionOutcome>(async (run) => {
       const account = await lockOpenAccount({ run }, accountId);
       if (account === undefined) throw new Error(`account ${accountId} not found`);
       const sha256 = typeof code === 'string' ? hashCode(code) : code;

@@ -2,7 +2,7 @@ import type { Emits } from '../../platform/metrics/emits.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Payment, PaymentEvent } from './payment-provider.ts';
 import { bookReversals } from './book-reversals.ts';
-import { settlePayment, type Settling } from './settle-payment.ts';
+import { settlePayment, type SettlementDeps } from './settle-payment.ts';
 import type { Settler } from './top-ups.ts';
 
 // Settles and reverses payments, with log lines and metrics. Both events and
@@ -19,7 +19,7 @@ export const paymentOutcomes = [
 /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
 export type PaymentSettled = { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
 
-export type PaymentDeps = Settling & { readonly log: Log; readonly events: Emits<PaymentSettled> };
+export type PaymentDeps = SettlementDeps & { readonly log: Log; readonly events: Emits<PaymentSettled> };
 
 /** Reads what an event is about from the provider and applies it. */
 export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {

@@ -93,7 +93,7 @@ export type PaymentProvider = {
   readReversals(paymentId: string, price: PaidPrice): Promise<readonly Reversal[] | undefined>;
   /** Lists payments of which refunds or disputes were created since; some more than once. */
   listReversedPayments(sinceMs: number): AsyncIterable<string>;
-  /** Checks the signature of an event and its age. Throws `InvalidEvent`. */
+  /** Checks the signature of an event and its age. Throws `InvalidPaymentEvent`. */
   readEvent(body: Buffer, header: (name: string) => string): Promise<PaymentEvent>;
 };
 
@@ -103,6 +103,6 @@ export class PaymentsUnavailable extends Error {
 }
 
 /** An event that the provider did not sign, or signed too long ago. */
-export class InvalidEvent extends Error {
+export class InvalidPaymentEvent extends Error {
   override readonly name = 'InvalidEvent';
 }

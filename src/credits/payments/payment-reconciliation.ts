@@ -1,5 +1,5 @@
 import { hourMs } from '../../platform/timing/duration.ts';
-import { describeError } from '../../platform/errors.ts';
+import { describeErrorForLog } from '../../platform/errors.ts';
 import { DatabaseUnavailable } from '../../platform/database/database.ts';
 import { markPaymentsReconciled } from '../maintenance-times.ts';
 import { many } from '../../platform/database/statement.ts';
@@ -8,7 +8,7 @@ import { applyPayment, applyReversals, type PaymentDeps } from './apply-payments
 import { listOpenReversals } from './book-reversals.ts';
 import { deleteUngrantedPayment } from './settle-payment.ts';
 import {
-  expireUnknownCheckout,
+  expireTopUpOfUnknownCheckout,
   expireTopUpsWithoutCheckout,
   findTopUpByPayment,
   type GrantObstacle,
@@ -47,7 +47,7 @@ export async function reconcilePayments(
     } catch (error) {
       if (error instanceof DatabaseUnavailable || error instanceof PaymentsUnavailable) throw error;
       failed += 1;
-      deps.log.error({ ...fields, error: describeError(error) }, 'payment not reconciled');
+      deps.log.error({ ...fields, error: describeErrorForLog(error) }, 'payment not reconciled');
     }
   };
   for await (const payment of provider.listFinishedCheckouts(sinceMs)) {
@@ -66,7 +66,7 @@ export async function reconcilePayments(
   for await (const { paymentId } of pagesOf((after) => listOpenReversals(db, after, pageSize))) {
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
-  for (const { checkoutId } of await listUngranted(db, maxUngranted)) {
+  for (const { checkoutId } of await listUngrantedPayments(db, maxUngranted)) {
     await each({ checkoutId }, () => clearUngranted(deps, checkoutId));
   }
   await markPaymentsReconciled(db);
@@ -77,7 +77,7 @@ async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
   if (payment !== undefined) await applyPayment(deps, payment, 'reconciliation');
   // A checkout of another account or mode of the provider, as after a change of the key. It would count as open forever.
-  else await expireUnknownCheckout(deps.db, checkoutId, Date.now() - checkoutMs);
+  else await expireTopUpOfUnknownCheckout(deps.db, checkoutId, Date.now() - checkoutMs);
 }
 
 /**
@@ -116,7 +116,7 @@ export type UngrantedPayment = {
   readonly foundAt: number;
 };
 
-export const listUngranted = many<UngrantedPayment, [limit: number]>({
+export const listUngrantedPayments = many<UngrantedPayment, [limit: number]>({
   name: 'list-ungranted-payments',
   text: `
 select checkout_id as "checkoutId", reason, top_up_id as "topUpId", account_id as "accountId", found_at as "foundAt"

@@ -17,14 +17,14 @@ export type Settlement =
   /** A checkout of another software or installation. */
   | { readonly kind: 'foreign' };
 
-export type Settling = {
+export type SettlementDeps = {
   readonly db: Database;
   readonly provider: PaymentProvider;
   readonly serviceUrl: string;
 };
 
 /** `payment` was read from the provider, never from an event. */
-export async function settlePayment(settling: Settling, payment: Payment, by: Settler): Promise<Settlement> {
+export async function settlePayment(settling: SettlementDeps, payment: Payment, by: Settler): Promise<Settlement> {
   const { db } = settling;
   const { order, checkoutId } = payment;
   if (order === undefined) return { kind: 'foreign' };
@@ -47,7 +47,7 @@ type Ordered = Payment & { readonly order: Order };
 
 async function settle(
   db: Runner,
-  { provider, serviceUrl }: Settling,
+  { provider, serviceUrl }: SettlementDeps,
   payment: Ordered,
   by: Settler,
 ): Promise<Settlement> {

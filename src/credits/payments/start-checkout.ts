@@ -14,7 +14,7 @@ export type Purchase = {
   readonly returnUrl: (topUpId: string, outcome: 'success' | 'cancelled') => string;
 };
 
-export type StartedCheckout =
+export type StartCheckoutOutcome =
   | ({ readonly kind: 'started'; readonly topUpId: string } & Checkout)
   | Exclude<TopUpOrderOutcome, { readonly kind: 'opened' }>
   | { readonly kind: 'price_differs' };
@@ -26,7 +26,7 @@ export type StartedCheckout =
 export async function startCheckout(
   { db, provider, log }: { readonly db: Database; readonly provider: PaymentProvider; readonly log: Log },
   { accountId, name, offer, returnUrl }: Purchase,
-): Promise<StartedCheckout> {
+): Promise<StartCheckoutOutcome> {
   const opening = await createTopUpOrder(db, provider, { accountId, name, offer });
   if (opening.kind !== 'opened') return opening;
   const { order } = opening;

@@ -116,7 +116,7 @@ update top_ups set state = 'expired'
 where state = 'open' and checkout_id is null and created_at < to_timestamp($1::float8 / 1000)`,
 });
 
-export const expireUnknownCheckout = none<[checkoutId: string, beforeMs: number]>({
+export const expireTopUpOfUnknownCheckout = none<[checkoutId: string, beforeMs: number]>({
   name: 'expire-top-up-of-unknown-checkout',
   text: `
 update top_ups set state = 'expired'

@@ -1,4 +1,4 @@
-import type { ListedPrice } from '../../catalogue/prices/price-conditions.ts';
+import type { ApplicablePrice } from '../../catalogue/prices/price-conditions.ts';
 import { fieldValues } from '../../platform/database/sql.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
@@ -18,7 +18,7 @@ export const operatorsPriceSql = (columns: string, { model, name, account, at }:
     and decided.account_id ${account} and decided.withdrawn_at is null and decided.effective_from <= ${at}
     order by decided.effective_from desc, decided.id desc limit 1)`;
 
-/** SQL for a table of `ListedPrice`, from JSON. */
+/** SQL for a table of `ApplicablePrice`, from JSON. */
 export const listedPricesSql = (json: string) => `
   rows from (json_to_recordset(${json}) as (name text, "creditsPerSecond" integer, "creditsPerVideo" integer, "fromMs" float8))
     with ordinality as listed (name, credits_per_second, credits_per_video, from_ms, nth)`;
@@ -57,7 +57,7 @@ export type QuotedTask = {
   readonly model: string;
   readonly durationSeconds: number;
   /** The prices that may apply to its input, in the order in which they are decided. */
-  readonly listedPrices: readonly ListedPrice[];
+  readonly listedPrices: readonly ApplicablePrice[];
 };
 
 /** Returns what a task would be charged if it was created now; undefined if no price has begun. */

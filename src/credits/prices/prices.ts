@@ -12,13 +12,13 @@ import { operatorsPriceSql } from './price-rule.ts';
  */
 export const priceLeadMs = 5_000;
 
-export const maxReasonLength = 500;
+export const maxPriceReasonLength = 500;
 
 export const priceStates = ['announced', 'in_force', 'past', 'withdrawn'] as const;
 export type PriceState = (typeof priceStates)[number];
 
 /** An operator's price. Times are Unix milliseconds. */
-export type SetPrice = {
+export type OperatorPrice = {
   readonly priceId: number;
   readonly model: string;
   readonly priceName: string;
@@ -47,7 +47,7 @@ const priceColumns = `prices.id as "priceId", model, price_name as "priceName", 
   (select name from accounts where accounts.id = prices.account_id) as "accountName", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo", effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
 export type NewPrice = Pick<
-  SetPrice,
+  OperatorPrice,
   'model' | 'priceName' | 'accountId' | 'creditsPerSecond' | 'creditsPerVideo' | 'who' | 'reason'
 > & {
   /** Unix milliseconds by the database's clock; as soon as possible by default. */
@@ -56,7 +56,7 @@ export type NewPrice = Pick<
 };
 
 // Whole milliseconds, so that readers and the accept statement use the same instant.
-const insertPrice = maybeOne<SetPrice, [price: NewPrice]>({
+const insertPrice = maybeOne<OperatorPrice, [price: NewPrice]>({
   name: 'set-price',
   text: `
 insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
@@ -73,13 +73,13 @@ returning ${priceColumns}, 'announced' as state`,
   ],
 });
 
-export type PriceSetting =
-  | { readonly kind: 'set'; readonly price: SetPrice }
+export type SetPriceOutcome =
+  | { readonly kind: 'set'; readonly price: OperatorPrice }
   | { readonly kind: 'in_the_past' }
   | { readonly kind: 'account_not_found' };
 
 /** Sets a general price or an account's own. An instant nearer than `leadMs` is postponed. The caller checks that the model has the price. */
-export async function setPrice(db: Database, newPrice: NewPrice): Promise<PriceSetting> {
+export async function setPrice(db: Database, newPrice: NewPrice): Promise<SetPriceOutcome> {
   const price = await insertPrice(db, newPrice);
   if (price !== undefined) return { kind: 'set', price };
   const isUnknown = newPrice.accountId !== undefined && (await findAccount(db, newPrice.accountId)) === undefined;
@@ -94,9 +94,9 @@ where id = $1 and withdrawn_at is null and effective_from > clock_timestamp() + 
 returning id`,
 };
 
-export type WithdrawOutcome =
-  | { readonly kind: 'withdrawn'; readonly price: SetPrice; readonly changed: boolean }
-  | { readonly kind: 'too_late'; readonly price: SetPrice }
+export type WithdrawPriceOutcome =
+  | { readonly kind: 'withdrawn'; readonly price: OperatorPrice; readonly changed: boolean }
+  | { readonly kind: 'too_late'; readonly price: OperatorPrice }
   | { readonly kind: 'price_not_found' };
 
 /**
@@ -106,7 +106,7 @@ export type WithdrawOutcome =
 export async function withdrawPrice(
   db: Database,
   { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },
-): Promise<WithdrawOutcome> {
+): Promise<WithdrawPriceOutcome> {
   const withdrawn = await db.run(withdraw, [priceId, who, leadMs]);
   const price = await findPrice(db, priceId);
   if (price === undefined) return { kind: 'price_not_found' };
@@ -114,7 +114,7 @@ export async function withdrawPrice(
   return { kind: 'withdrawn', price, changed: withdrawn.length > 0 };
 }
 
-const findPrice = maybeOne<SetPrice, [priceId: number]>({
+const findPrice = maybeOne<OperatorPrice, [priceId: number]>({
   name: 'find-price',
   text: `select ${priceColumns}, ${state} from prices where id = $1`,
 });
@@ -127,7 +127,7 @@ export type PriceQuery = {
   readonly limit: number;
 };
 
-export const listPrices = many<SetPrice, [query: PriceQuery]>({
+export const listOperatorPrices = many<OperatorPrice, [query: PriceQuery]>({
   name: 'list-prices',
   plannedAnew: true,
   text: `
@@ -137,10 +137,10 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2)
 });
 
 /** A price that operators set, and the number of accounts that have one of their own. */
-export type SetPriceName = Pick<SetPrice, 'model' | 'priceName'> & { readonly accounts: number };
+export type OperatorPriceName = Pick<OperatorPrice, 'model' | 'priceName'> & { readonly accounts: number };
 
 /** Lists the prices whose amounts operators have set, in force or announced. */
-export const listSetPriceNames = many<SetPriceName>({
+export const listOperatorPriceNames = many<OperatorPriceName>({
   name: 'list-set-price-names',
   plannedAnew: true,
   text: `
@@ -151,14 +151,14 @@ group by model, price_name order by model, price_name`,
 });
 
 /** Undefined if operators never set this price. It may have left the catalogue since. */
-export const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 'model' | 'priceName'>]>({
+export const findSetPrice = maybeOne<Pick<OperatorPrice, 'priceId'>, [price: Pick<OperatorPrice, 'model' | 'priceName'>]>({
   name: 'find-set-price',
   text: `select id as "priceId" from prices where model = $1 and price_name = $2 limit 1`,
   values: ({ model, priceName }) => [model, priceName],
 });
 
-export function setPriceAs(db: Database, actor: Actor, newPrice: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
-  return changeWithAudit<PriceSetting>(db, actor, async (transaction) => {
+export function setPriceAs(db: Database, actor: Actor, newPrice: Omit<NewPrice, 'who'>): Promise<SetPriceOutcome> {
+  return changeWithAudit<SetPriceOutcome>(db, actor, async (transaction) => {
     const answer = await setPrice(transaction, { ...newPrice, who: authorOf(actor) });
     return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, newPrice.reason) } : { answer };
   });
@@ -168,15 +168,15 @@ export function withdrawPriceAs(
   db: Database,
   actor: Actor,
   { priceId, reason }: { readonly priceId: number; readonly reason: string },
-): Promise<WithdrawOutcome> {
-  return changeWithAudit<WithdrawOutcome>(db, actor, async (transaction) => {
+): Promise<WithdrawPriceOutcome> {
+  return changeWithAudit<WithdrawPriceOutcome>(db, actor, async (transaction) => {
     const answer = await withdrawPrice(transaction, { priceId, who: authorOf(actor) });
     if (answer.kind !== 'withdrawn' || !answer.changed) return { answer };
     return { answer, done: done('prices.withdraw', answer.price, reason) };
   });
 }
 
-function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): DoneAction {
+function done(action: 'prices.set' | 'prices.withdraw', price: OperatorPrice, reason: string): DoneAction {
   const { priceId, model, priceName, accountId, effectiveFrom } = price;
   const { creditsPerSecond = null, creditsPerVideo = null } = price;
   const details = { priceId, model, priceName, creditsPerSecond, creditsPerVideo, effectiveFrom, reason };

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { entryIdAfterSql, entryIdBeforeSql } from '../ledger/credits.ts';
+import { entryIdAfterTimeSql, entryIdBeforeTimeSql } from '../ledger/credits.ts';
 import { entrySectionSql, statementSections } from './statement-sections.ts';
 
 // The statement of an account for a month in UTC: its balance before, its ledger entries, its balance after.
@@ -53,8 +53,8 @@ const selectStatement = many<Row, [month: Month]>({
   plannedAnew: true,
   text: `
 with account as (
-  select name, ${entryIdBeforeSql('$1', '$2::float8')} as before_start, ${entryIdBeforeSql('$1', '$3::float8')} as before_end,
-    ${entryIdAfterSql('$1', '$3::float8')} as after_end
+  select name, ${entryIdBeforeTimeSql('$1', '$2::float8')} as before_start, ${entryIdBeforeTimeSql('$1', '$3::float8')} as before_end,
+    ${entryIdAfterTimeSql('$1', '$3::float8')} as after_end
   from accounts where id = $1
 ), entry as materialized (
   select ledger_entries.* from account join ledger_entries

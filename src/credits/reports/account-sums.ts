@@ -1,5 +1,5 @@
-import { entryIdAfterSql, entryIdBeforeSql, refundKinds } from '../ledger/credits.ts';
-import { literals } from '../../platform/database/sql.ts';
+import { entryIdAfterTimeSql, entryIdBeforeTimeSql, refundKinds } from '../ledger/credits.ts';
+import { literalList } from '../../platform/database/sql.ts';
 import { many, one } from '../../platform/database/statement.ts';
 
 // Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
@@ -24,7 +24,7 @@ type Days = { readonly accountId: string; readonly fromMs: number; readonly toMs
 // A charge is booked in the statement that creates its task, so both are of one time.
 const otherEntries = (kinds: string) => `
   from ledger_entries
-  where account_id = $1 and kind ${kinds} and id > ${entryIdBeforeSql('$1', '$2::float8')} and id < ${entryIdAfterSql('$1', '$3::float8')}
+  where account_id = $1 and kind ${kinds} and id > ${entryIdBeforeTimeSql('$1', '$2::float8')} and id < ${entryIdAfterTimeSql('$1', '$3::float8')}
     and created_at >= to_timestamp($2 / 1000) and created_at < to_timestamp($3 / 1000)`;
 
 /** Charges count on the day of the create, refunds on the day of the task's end. Days without entries are left out. */
@@ -42,7 +42,7 @@ from (
   group by 1, 2, 3
   union all
   select date_trunc('day', refund.created_at at time zone 'UTC'), refunded.model, refunded.price_name, 0, amount, 0, 0
-  from (select * ${otherEntries(`in ${literals(refundKinds)}`)}) refund join tasks refunded on refunded.id = refund.task_id
+  from (select * ${otherEntries(`in ${literalList(refundKinds)}`)}) refund join tasks refunded on refunded.id = refund.task_id
   union all
   select date_trunc('day', created_at at time zone 'UTC'), null, null, 0, 0, amount, 0
   ${otherEntries(`in ('grant', 'adjustment')`)}
@@ -54,7 +54,7 @@ group by 1, 2, 3 order by 1, 2 nulls last, 3`,
 export type KeyUse = { readonly keyId: string; readonly tasks: number; readonly credits: number };
 
 /** Bounds the read to the account's newest tasks. */
-export const maxTasksOfUse = 50_000;
+export const maxTasksOfKeyUses = 50_000;
 
 /** The use of each key that has made a task in the last 30 days; `credits` are charges less refunds. */
 export const listKeyUses = many<KeyUse, [accountId: string]>({
@@ -64,15 +64,15 @@ select key_id as "keyId", count(*)::int as tasks, sum(credits_charged - credits_
 from (
   select key_id, credits_charged, credits_refunded from tasks
   where account_id = $1 and created_at > now() - interval '30 days'
-  order by created_at desc, id desc limit ${maxTasksOfUse}
+  order by created_at desc, id desc limit ${maxTasksOfKeyUses}
 ) recent
 where key_id is not null group by key_id`,
 });
 
-export const maxCounted = 10_000;
+export const maxSummaryTasksCounted = 10_000;
 
 const counted = (state: string, since = '') =>
-  `(select count(*)::int from (select from tasks where account_id = $1 and state = '${state}' ${since} limit ${maxCounted}) t)`;
+  `(select count(*)::int from (select from tasks where account_id = $1 and state = '${state}' ${since} limit ${maxSummaryTasksCounted}) t)`;
 const lastWeek = `and created_at > now() - interval '7 days'`;
 
 type Figure = 'balance' | 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | 'violations';

@@ -1,6 +1,6 @@
 import { erasedUser } from '../../accounts/people/email-and-password-format.ts';
 import { many, one } from '../../platform/database/statement.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // Reports of cost and success of an account's tasks, by the UTC day of their creation. Unlike the ledger's sums, a refund counts on the day
 // of its task, so that each day shows what its tasks cost in the end. A final task never changes, so housekeeping adds each one
@@ -25,7 +25,7 @@ type Counts = {
   readonly credits: number;
 };
 
-export type GroupDay = Counts & {
+export type GroupUsageDay = Counts & {
   readonly day: string;
   /** A model, or the id of a key or person; undefined for tasks that the other kind created. */
   readonly id: string | undefined;
@@ -43,7 +43,7 @@ const bucketBase = 1.1;
 const latency = `greatest(1, 1000 * extract(epoch from completed_at - created_at)::float8)`;
 const bucketOf = `floor(ln(${latency}) / ln(${bucketBase}::float8))::smallint`;
 
-export function bucketMiddleMs(bucket: number): number {
+export function latencyBucketMiddleMs(bucket: number): number {
   return Math.round(bucketBase ** (bucket + 0.5));
 }
 
@@ -62,7 +62,7 @@ const maxRecent = 20_000;
 
 /** SQL for the account's tasks that are in no sum yet. Without a low limit the planner would read the whole table. */
 const uncounted = (columns: string) => `
-  select ${columns} from tasks where account_id = $1 and ${isUnfinished} and ${dayOf} between $2::date and $3::date
+  select ${columns} from tasks where account_id = $1 and ${unfinishedCondition} and ${dayOf} between $2::date and $3::date
   union all
   select ${columns} from (
     select * from tasks where completed_at is not null and (completed_at, id) > ${cursor} order by completed_at, id limit ${maxRecent}
@@ -86,7 +86,7 @@ const groups: Record<UsageGroup, { readonly id: string; readonly name: string }>
 const valuesOf = ({ accountId, from, to }: Days) => [accountId, from, to];
 
 const groupDays = (group: UsageGroup) =>
-  many<GroupDay, [days: GroupedDays]>({
+  many<GroupUsageDay, [days: GroupedDays]>({
     name: `list-usage-by-${group}`,
     text: `
 select to_char(day, 'YYYY-MM-DD') as day, id, ${groups[group].name} as name, "isRest", tasks, succeeded, failed, credits
@@ -105,7 +105,7 @@ order by day, "isRest", credits desc, id`,
     values: (days) => [...valuesOf(days), days.maxGroups],
   });
 
-export const listGroupDays: Record<UsageGroup, ReturnType<typeof groupDays>> = {
+export const listUsageByGroupAndDay: Record<UsageGroup, ReturnType<typeof groupDays>> = {
   model: groupDays('model'),
   key: groupDays('key'),
   person: groupDays('person'),

@@ -68,7 +68,7 @@ export type MarginQuery = {
 };
 
 /** Credits that accounts gained or lost in a period, except through tasks. */
-export const readBookedCredits = many<StatementSum, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
+export const readCreditsOutsideTasks = many<StatementSum, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
   name: 'read-booked-credits',
   plannedAnew: true,
   text: `

@@ -9,7 +9,7 @@ type Known = LedgerKind | 'code' | 'top_up' | 'top_up_reversal';
 export const statementSections = Object.keys(sectionTitles satisfies Record<Known, string>);
 
 /** True if customers paid for these credits. */
-export const isRevenue = (section: string) => section === 'top_up' || section === 'top_up_reversal';
+export const isRevenueSection = (section: string) => section === 'top_up' || section === 'top_up_reversal';
 
 export const entrySectionSql = `
   case

@@ -1,13 +1,13 @@
 import { createAccount } from '../open-account.ts';
 import { redeemCode } from '../ledger/redemption-codes.ts';
-import { insertAction } from '../../accounts/operators/operator-actions.ts';
+import { recordOperatorAction } from '../../accounts/operators/operator-actions.ts';
 import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { maybeOne, type Runner } from '../../platform/database/statement.ts';
 import { setMembership } from '../../accounts/people/memberships.ts';
 import { consumeLink, openLinkSql, type Link, linkColumns } from '../../accounts/sign-in/one-time-links.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
-import type { NewSession } from '../../accounts/sign-in/sessions.ts';
-import { openSession, type SignIn } from '../../accounts/sign-in/sign-in.ts';
+import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
+import { openRecordedSession, type UserSigningIn } from '../../accounts/sign-in/sign-in.ts';
 import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
 import { claimStartCredit } from './start-credit.ts';
 import { createUser, lockEmail, type User } from '../../accounts/people/users.ts';
@@ -33,13 +33,13 @@ export type SignUpConfirmation = {
  */
 export function confirmSignUp(
   db: Database,
-  confirmation: SignUpConfirmation & Pick<SignIn, 'before'>,
-): Promise<NewSession | 'code_invalid' | undefined> {
+  confirmation: SignUpConfirmation & Pick<UserSigningIn, 'before'>,
+): Promise<SessionWithToken | 'code_invalid' | undefined> {
   const { origin, before } = confirmation;
   return db
     .transaction(async (run) => {
       const user = await openAccountOfSignUp({ run }, confirmation);
-      return user && openSession({ run }, { user, origin, means: 'link', before });
+      return user && openRecordedSession({ run }, { user, origin, means: 'link', before });
     })
     .catch((error: unknown) => {
       if (error instanceof CodeTaken) return 'code_invalid';
@@ -69,7 +69,7 @@ export async function openAccountOfSignUp(
   const details = { purpose: 'confirm', role: 'owner', isOperator: false };
   await recordSecurityEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
   const actor = { kind: 'user', userId, name: email, requestId } as const;
-  await insertAction(db, actor, { action: 'accounts.sign_up', accountId, details: { credits } });
+  await recordOperatorAction(db, actor, { action: 'accounts.sign_up', accountId, details: { credits } });
   return user;
 }
 
@@ -84,7 +84,7 @@ async function redeem(db: Runner, accountId: string, codeHash: Buffer): Promise<
 }
 
 /** The newest open sign-up of an e-mail: the code of an earlier one may be used up. */
-export const findSignUpOf = maybeOne<Link, [email: string]>({
+export const findSignUpLinkToEmail = maybeOne<Link, [email: string]>({
   name: 'find-sign-up-of-email',
   text: `
 select ${linkColumns} from one_time_links where email = $1 and purpose = 'confirm' and ${openLinkSql} order by created_at desc limit 1`,

@@ -7,8 +7,8 @@ import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
-import { type MailedLink, queueLinkMail } from '../../accounts/sign-in/queue-link-mail.ts';
-import { createLink, openLinkSql, lifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';
+import { type MaybeMailedLink, queueLinkMail } from '../../accounts/sign-in/queue-link-mail.ts';
+import { createOneTimeLink, openLinkSql, linkLifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 
 // A request to sign up creates a link, which proves that the person reads the mailbox. Nothing else exists before the link is used
@@ -87,7 +87,7 @@ export function requestSignUp(
     if (ofMailbox >= hourlyLimitPerMailbox) return 'requested';
     const { exists } = await isRegistered({ run }, email, mailboxHash);
     const request = { address, mailboxHash, codeHash, isRegistered: exists };
-    const link = await createLink({ run }, { purpose: 'confirm', email, isOperator: false, request });
+    const link = await createOneTimeLink({ run }, { purpose: 'confirm', email, isOperator: false, request });
     const { linkId, expiresAt } = link;
     if (!exists) await queueLinkMail({ run }, mails, link, { email });
     else
@@ -107,7 +107,7 @@ export type UnconfirmedSignUp = {
   readonly expiresAt: number;
 };
 
-export const listSignUps = many<UnconfirmedSignUp, [limit: number]>({
+export const listUnconfirmedSignUps = many<UnconfirmedSignUp, [limit: number]>({
   name: 'list-sign-ups',
   text: `
 select id as "linkId", email, address, created_at as "createdAt", expires_at as "expiresAt",
@@ -118,7 +118,7 @@ from one_time_links where purpose = 'confirm' and ${openLinkSql} order by create
 const renewLink = maybeOne<{ email: string; expiresAt: number }, [linkId: string, hash: Buffer]>({
   name: 'renew-sign-up-link',
   text: `
-update one_time_links set hash = $2, expires_at = now() + ${lifetimeSeconds.confirm} * interval '1 second'
+update one_time_links set hash = $2, expires_at = now() + ${linkLifetimeSeconds.confirm} * interval '1 second'
 where id = $1 and purpose = 'confirm' and ${openLinkSql} returning email, expires_at as "expiresAt"`,
 });
 
@@ -126,7 +126,7 @@ where id = $1 and purpose = 'confirm' and ${openLinkSql} returning email, expire
  * Creates a new link for an open request, which an operator delivers by hand,
  * and revokes the earlier one. Returns undefined for other requests.
  */
-export function renewSignUpAs(db: Database, actor: Actor, linkId: string): Promise<MailedLink | undefined> {
+export function renewSignUpLinkAs(db: Database, actor: Actor, linkId: string): Promise<MaybeMailedLink | undefined> {
   return changeWithAudit(db, actor, async (transaction) => {
     const token = newToken();
     const renewed = await renewLink(transaction, linkId, hashToken(token));

@@ -1,12 +1,12 @@
 import type { Database } from '../../platform/database/database.ts';
 import { lockOpenAccounts } from '../../accounts/people/memberships.ts';
-import { CodeTaken, findSignUpOf, openAccountOfSignUp, type SignUpConfirmation } from './confirm-sign-up.ts';
-import type { Identified } from '../../accounts/sign-in/identity-provider.ts';
-import { consumeLink, type Link, listInvitationsTo, withdrawResets } from '../../accounts/sign-in/one-time-links.ts';
+import { CodeTaken, findSignUpLinkToEmail, openAccountOfSignUp, type SignUpConfirmation } from './confirm-sign-up.ts';
+import type { VerifiedIdentity } from '../../accounts/sign-in/identity-provider.ts';
+import { consumeLink, type Link, listInvitationsToEmail, withdrawResetLinks } from '../../accounts/sign-in/one-time-links.ts';
 import { removePasskeys } from '../../accounts/sign-in/passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
-import { endSessions, type NewSession } from '../../accounts/sign-in/sessions.ts';
-import { grantFromLink, openSession, type SignIn } from '../../accounts/sign-in/sign-in.ts';
+import { endSessionsOfUser, type SessionWithToken } from '../../accounts/sign-in/sessions.ts';
+import { grantFromLink, openRecordedSession, type UserSigningIn } from '../../accounts/sign-in/sign-in.ts';
 import { maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 import {
   createUser,
@@ -18,9 +18,9 @@ import {
 } from '../../accounts/people/users.ts';
 
 /** `authenticatedAt` is now by default. */
-export type Identity = Omit<Identified, 'authenticatedAt'> & Partial<Pick<Identified, 'authenticatedAt'>>;
+export type Identity = Omit<VerifiedIdentity, 'authenticatedAt'> & Partial<Pick<VerifiedIdentity, 'authenticatedAt'>>;
 
-export const findIdentity = maybeOne<{ userId: string }, [issuer: string, subject: string]>({
+export const findUserOfIdentity = maybeOne<{ userId: string }, [issuer: string, subject: string]>({
   name: 'find-oidc-identity',
   text: `select user_id as "userId" from oidc_identities where issuer = $1 and subject = $2`,
 });
@@ -35,7 +35,7 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
   text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
 });
 
-type Visit = Omit<SignIn, 'user'> & {
+type Visit = Omit<UserSigningIn, 'user'> & {
   /** Sign-up is off by default. */
   readonly signUp?: Pick<SignUpConfirmation, 'policy' | 'requestId'> | undefined;
 };
@@ -47,12 +47,12 @@ export function signInWithIdentity(
   db: Database,
   identity: Identity,
   { origin, before, signUp }: Visit,
-): Promise<NewSession | undefined> {
+): Promise<SessionWithToken | undefined> {
   const { issuer, subject, email, authenticatedAt } = identity;
   const signingIn = db.transaction(async (run) => {
     if (email !== undefined) await lockEmail({ run }, email);
     const invitations = email === undefined ? [] : await lockInvitations({ run }, email);
-    const known = await findIdentity({ run }, issuer, subject);
+    const known = await findUserOfIdentity({ run }, issuer, subject);
     const found =
       known ??
       (await userToLink({ run }, identity, invitations)) ??
@@ -62,7 +62,7 @@ export function signInWithIdentity(
     if (known === undefined) await linkIdentity({ run }, user, identity, origin);
     // A person may have lost the address that they signed up with. Invitations to it are then for its new owner.
     if (email === user.email) await acceptInvitations({ run }, user, invitations, origin);
-    return openSession({ run }, { user, origin, means: 'oidc', before, authenticatedAt });
+    return openRecordedSession({ run }, { user, origin, means: 'oidc', before, authenticatedAt });
   });
   return signingIn.catch((error: unknown) => {
     if (!(error instanceof CodeTaken)) throw error;
@@ -72,7 +72,7 @@ export function signInWithIdentity(
 
 /** The open invitations to an e-mail. Their accounts stay open until the transaction ends. */
 async function lockInvitations(db: Runner, email: string): Promise<readonly Link[]> {
-  const invitations = await listInvitationsTo(db, email);
+  const invitations = await listInvitationsToEmail(db, email);
   const accountIds = invitations.flatMap(({ accountId }) => accountId ?? []);
   const accounts = await lockOpenAccounts(db, accountIds);
   const open = new Set(accounts.map(({ accountId }) => accountId));
@@ -103,15 +103,15 @@ async function linkIdentity(
 ): Promise<void> {
   await setPassword(db, userId, undefined);
   await removePasskeys(db, userId);
-  await endSessions(db, userId);
-  await withdrawResets(db, email);
+  await endSessionsOfUser(db, userId);
+  await withdrawResetLinks(db, email);
   await insertIdentity(db, issuer, subject, userId);
   await recordSecurityEvent(db, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
 }
 
 /** The provider has verified the e-mail, so that the link of an open sign-up need not arrive. */
 async function signUpWith(db: Runner, { email }: Identity, { origin, signUp }: Visit): Promise<User | undefined> {
-  const link = email === undefined || signUp === undefined ? undefined : await findSignUpOf(db, email);
+  const link = email === undefined || signUp === undefined ? undefined : await findSignUpLinkToEmail(db, email);
   if (email === undefined || signUp === undefined || link === undefined) return undefined;
   return openAccountOfSignUp(db, { link, email, origin, ...signUp });
 }

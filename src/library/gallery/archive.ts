@@ -17,7 +17,7 @@ export type ArchiveEntry = {
  * before it. An entry that fails, or is shorter than announced, breaks the
  * whole file; if the file is destroyed, the open entry is closed.
  */
-export async function zipOf(entries: readonly ArchiveEntry[]): Promise<{ body: Readable; sizeBytes: number }> {
+export async function zipOfFiles(entries: readonly ArchiveEntry[]): Promise<{ body: Readable; sizeBytes: number }> {
   const zip = new ZipFile();
   const { outputStream: body } = zip;
   if (!(body instanceof Readable)) throw new Error('the output of the archive is not a stream of Node');

@@ -1,14 +1,14 @@
 import { lockAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, none, one } from '../../platform/database/statement.ts';
-import { isPlayable } from './videos.ts';
+import { playableVideoSql } from './videos.ts';
 
 // Favorites and tags belong to the account: all its members see the same ones.
 
 export const maxTagLength = 40;
 export const maxTagsOfVideo = 20;
 export const maxTagsOfAccount = 200;
-export const maxLabeled = 100;
+export const maxVideosLabeledAtOnce = 100;
 
 export class TooManyTags extends Error {
   override readonly name = 'TooManyTags';
@@ -25,7 +25,7 @@ export function normalizedTag(text: string): string {
   return text.normalize('NFC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }
 
-export type Labeling = {
+export type FavoriteAndTagChange = {
   readonly accountId: string;
   readonly taskIds: readonly string[];
   /** Undefined leaves it as it is. */
@@ -38,7 +38,7 @@ export type Labeling = {
  * Labels videos of an account, all or none. Returns false if one of them is not a video of the account; throws `TooManyTags` beyond the
  * limits.
  */
-export function labelVideos(db: Database, labeling: Labeling): Promise<boolean> {
+export function setFavoritesAndTags(db: Database, labeling: FavoriteAndTagChange): Promise<boolean> {
   const { accountId, taskIds, isFavorite, addTags, removeTags } = labeling;
   return db.transaction(async (run) => {
     // Counts of an account's tags are exact, because its labelings run one after the other.
@@ -60,7 +60,7 @@ export function labelVideos(db: Database, labeling: Labeling): Promise<boolean> 
 const lockVideos = many<{ readonly id: string }, [accountId: string, taskIds: readonly string[]]>({
   name: 'lock-videos',
   text: `
-select id from tasks where id = any($2::uuid[]) and account_id = $1 and ${isPlayable} order by id for share`,
+select id from tasks where id = any($2::uuid[]) and account_id = $1 and ${playableVideoSql} order by id for share`,
 });
 
 const addFavorites = none<[taskIds: readonly string[]]>({
@@ -118,9 +118,9 @@ with recursive names (tag) as (
 select tag from names where tag is not null limit ${maxTagsOfAccount + 1}`,
 });
 
-export type LabeledVideo = { readonly taskId: string; readonly isFavorite: boolean; readonly tags: readonly string[] };
+export type FavoriteOrTaggedVideo = { readonly taskId: string; readonly isFavorite: boolean; readonly tags: readonly string[] };
 
-export const listLabeledVideos = many<LabeledVideo, [accountId: string, after: string | undefined, limit: number]>({
+export const listFavoriteOrTaggedVideos = many<FavoriteOrTaggedVideo, [accountId: string, after: string | undefined, limit: number]>({
   name: 'list-labeled-videos',
   text: `
 select labeled.task_id as "taskId", exists (select from task_favorites where task_id = labeled.task_id) as "isFavorite",

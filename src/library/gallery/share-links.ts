@@ -6,15 +6,15 @@ import { fieldValues } from '../../platform/database/sql.ts';
 import { many, maybeOne, one } from '../../platform/database/statement.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
-import { isPlayable } from './videos.ts';
+import { playableVideoSql } from './videos.ts';
 
 /** The pages of links, followed by the token. */
 export const sharePathPrefix = '/s/';
 
 /** Links to one video that have not expired. */
-export const maxLinksOfVideo = 20;
-export const maxTitleLength = 120;
-export const maxLinkDays = 366;
+export const maxShareLinksOfVideo = 20;
+export const maxShareTitleLength = 120;
+export const maxShareLinkDays = 366;
 
 /** A link without its secret, which is not stored. Times are Unix milliseconds. */
 export type ShareLink = {
@@ -34,7 +34,7 @@ export type SharedBy = { readonly accountId: string; readonly by: CalledBy; read
 
 export type NewShareLink = Pick<ShareLink, 'taskId' | 'title' | 'showsAccount' | 'expiresAt'>;
 
-export type Shared =
+export type ShareOutcome =
   | { readonly kind: 'shared'; readonly link: ShareLink; readonly token: string }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'too_many' };
@@ -42,7 +42,7 @@ export type Shared =
 /** The lock excludes a deletion of the video, and another link to it, which would not be counted. */
 const lockVideo = maybeOne<{ readonly id: string }, [taskId: string, accountId: string]>({
   name: 'lock-video',
-  text: `select id from tasks where id = $1 and account_id = $2 and ${isPlayable} for no key update`,
+  text: `select id from tasks where id = $1 and account_id = $2 and ${playableVideoSql} for no key update`,
 });
 
 const insertLink = one<ShareLink, [linkId: string, hash: Buffer, accountId: string, link: NewShareLink]>({
@@ -58,12 +58,12 @@ values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) returning ${col
   ],
 });
 
-export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): Promise<Shared> {
+export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): Promise<ShareOutcome> {
   const { accountId } = shared;
-  return db.transaction(async (run): Promise<Shared> => {
+  return db.transaction(async (run): Promise<ShareOutcome> => {
     const video = await lockVideo({ run }, link.taskId, accountId);
     if (video === undefined) return { kind: 'not_found' };
-    if ((await listShareLinks({ run }, accountId, link.taskId)).length >= maxLinksOfVideo) return { kind: 'too_many' };
+    if ((await listShareLinks({ run }, accountId, link.taskId)).length >= maxShareLinksOfVideo) return { kind: 'too_many' };
     const token = newToken();
     const created = await insertLink({ run }, uuidv7(), hashToken(token), accountId, link);
     await recordChange({ run }, 'share_link_made', shared, created);
@@ -75,11 +75,11 @@ export const listShareLinks = many<ShareLink, [accountId: string, taskId: string
   name: 'list-share-links',
   text: `
 select ${columns} from share_links
-where task_id = $2 and account_id = $1 and expires_at > now() order by id desc limit ${maxLinksOfVideo}`,
+where task_id = $2 and account_id = $1 and expires_at > now() order by id desc limit ${maxShareLinksOfVideo}`,
 });
 
 /** Lists the links of an account in the order of their creation, for its export. */
-export const listLinksOfAccount = many<ShareLink, [accountId: string, after: string | undefined, limit: number]>({
+export const listShareLinksOfAccount = many<ShareLink, [accountId: string, after: string | undefined, limit: number]>({
   name: 'list-share-links-of-account',
   text: `
 select ${columns} from share_links
@@ -125,7 +125,7 @@ const findByHash = maybeOne<SharedVideo, [hash: Buffer]>({
   text: `
 select title, case when shows_account then accounts.name end as "accountName", expires_at as "expiresAt", result
 from share_links join tasks on tasks.id = task_id join accounts on accounts.id = share_links.account_id
-where hash = $1 and expires_at > now() and ${isPlayable} and suspended_at is null`,
+where hash = $1 and expires_at > now() and ${playableVideoSql} and suspended_at is null`,
 });
 
 /** Undefined for a link that is malformed, unknown, expired or revoked, and for a video that was deleted. */

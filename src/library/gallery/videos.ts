@@ -6,7 +6,7 @@ import { promptHas } from '../../tasks/list/task-filter.ts';
 import { taskColumns } from '../../tasks/task-rows.ts';
 
 /** SQL: the task has a video that was not deleted. */
-export const isPlayable = `state = 'success' and media_deleted_at is null`;
+export const playableVideoSql = `state = 'success' and media_deleted_at is null`;
 
 export type VideoFilter = {
   readonly accountId: string;
@@ -30,7 +30,7 @@ export type VideoPage = { readonly videos: readonly GalleryVideo[]; readonly nex
  * A request examines this many videos at most, in the order of the index that fits the filter best. A page may therefore have fewer
  * videos than it could hold.
  */
-export const maxExamined = 1_000;
+export const maxVideosExamined = 1_000;
 
 export async function listVideos(db: Database, filter: VideoFilter): Promise<VideoPage> {
   const { limit } = filter;
@@ -42,7 +42,7 @@ export async function listVideos(db: Database, filter: VideoFilter): Promise<Vid
 
 /** Words come first if few prompts have them: common words fill a page soon, in any order. */
 async function findSource(db: Database, { accountId, words, tag, isFavorite }: VideoFilter) {
-  if (words !== undefined && (await countMatches(db, accountId, words)).matches <= maxExamined) return examineMatches;
+  if (words !== undefined && (await countMatches(db, accountId, words)).matches <= maxVideosExamined) return examineMatches;
   if (tag !== undefined) return examineTagged;
   return isFavorite === true ? examineFavorites : examineNewest;
 }
@@ -52,7 +52,7 @@ const countMatches = one<{ readonly matches: number }, [accountId: string, words
   plannedAnew: true,
   text: `
 select count(*)::int as matches from (
-  select from tasks where account_id = $1 and ${isPlayable} and ${promptHas('$1', '$2')} limit ${maxExamined + 1}
+  select from tasks where account_id = $1 and ${playableVideoSql} and ${promptHas('$1', '$2')} limit ${maxVideosExamined + 1}
 ) matching`,
 });
 
@@ -86,7 +86,7 @@ const isAfterCursor = (time: string, id: string) => `(${time}, ${id}) < (
 
 /** If none of these filters is set, every candidate is on the page, so the query reads one page only. */
 const mostExamined = `case when ${$.ratio} is null and ${$.isFavorite} is not true and ${$.tag} is null and ${$.words} is null then ${$.limit}
-  else ${maxExamined} end`;
+  else ${maxVideosExamined} end`;
 
 /** `rows`: SQL of candidates, with `id` and `created_at`. */
 function examine(name: string, rows: string) {
@@ -98,12 +98,12 @@ with examined as materialized (
   ${rows} order by 2 desc, 1 desc limit ${mostExamined}
 ), matching as (
   select tasks.id, tasks.created_at from examined join tasks on tasks.id = examined.id
-  where account_id = ${$.accountId} and ${isPlayable}
+  where account_id = ${$.accountId} and ${playableVideoSql}
     and ${Object.values(conditions).join('\n    and ')}
   order by tasks.created_at desc, tasks.id desc limit ${$.limit}
 )
 select (select array_agg(id order by created_at desc, id desc) from matching) as "taskIds",
-  (select case when count(*) = ${maxExamined} then (array_agg(id order by created_at, id))[1] end from examined) as "examinedTo"`,
+  (select case when count(*) = ${maxVideosExamined} then (array_agg(id order by created_at, id))[1] end from examined) as "examinedTo"`,
     values: ({ limit, ...filter }) => values({ ...filter, limit: limit + 1 }),
   });
 }
@@ -111,13 +111,13 @@ select (select array_agg(id order by created_at desc, id desc) from matching) as
 const examineNewest = examine(
   'examine-newest-videos',
   `select id, created_at from tasks
-  where account_id = ${$.accountId} and ${isPlayable} and ${isOfModel} and ${isAfterCursor('created_at', 'id')}`,
+  where account_id = ${$.accountId} and ${playableVideoSql} and ${isOfModel} and ${isAfterCursor('created_at', 'id')}`,
 );
 
 const examineMatches = examine(
   'examine-videos-with-words',
   `select id, created_at from tasks
-  where account_id = ${$.accountId} and ${isPlayable} and ${promptHas($.accountId, $.words)} and ${isAfterCursor('created_at', 'id')}`,
+  where account_id = ${$.accountId} and ${playableVideoSql} and ${promptHas($.accountId, $.words)} and ${isAfterCursor('created_at', 'id')}`,
 );
 
 const examineTagged = examine(
@@ -137,20 +137,20 @@ const readVideos = many<GalleryVideo, [taskIds: readonly string[]]>({
   text: `
 select ${taskColumns}, exists (select from task_favorites where task_id = tasks.id) as "isFavorite",
   array(select tag from task_tags where task_id = tasks.id order by tag) as tags
-from tasks where id = any($1::uuid[]) and ${isPlayable} order by created_at desc, id desc`,
+from tasks where id = any($1::uuid[]) and ${playableVideoSql} order by created_at desc, id desc`,
 });
 
 /** The videos of an account among these tasks. */
-export const findVideos = many<Task, [accountId: string, taskIds: readonly string[]]>({
+export const findVideosOfAccount = many<Task, [accountId: string, taskIds: readonly string[]]>({
   name: 'find-videos',
   text: `
 select ${taskColumns} from tasks
-where id = any($2::uuid[]) and account_id = $1 and ${isPlayable} order by created_at desc, id desc`,
+where id = any($2::uuid[]) and account_id = $1 and ${playableVideoSql} order by created_at desc, id desc`,
 });
 
 /** The videos of any account among these tasks. */
-export const findPlayable = many<Task, [taskIds: readonly string[]]>({
+export const findVideosOfAnyAccount = many<Task, [taskIds: readonly string[]]>({
   name: 'find-playable-videos',
   text: `
-select ${taskColumns} from tasks where id = any($1::uuid[]) and ${isPlayable} order by created_at desc, id desc`,
+select ${taskColumns} from tasks where id = any($1::uuid[]) and ${playableVideoSql} order by created_at desc, id desc`,
 });

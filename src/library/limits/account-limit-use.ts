@@ -1,4 +1,4 @@
-import { createRateColumn } from '../../accounts/accounts.ts';
+import { rateOfCreatesSql } from '../../accounts/accounts.ts';
 import { activeKeySql } from '../../accounts/keys/api-key.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
 import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
@@ -17,13 +17,13 @@ export type AccountLimitUse = {
   readonly activeKeys: number;
 };
 
-export const fixedLimits = { uploads: maxUploads, uploadedBytes: maxUploadedBytes, activeKeys: maxActiveKeys } as const;
+export const fixedAccountLimits = { uploads: maxUploads, uploadedBytes: maxUploadedBytes, activeKeys: maxActiveKeys } as const;
 
 /** Counts are bounded by the limits themselves. */
 export const findAccountLimitUse = maybeOne<AccountLimitUse, [accountId: string]>({
   name: 'find-account-usage',
   text: `
-select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${createRateColumn},
+select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${rateOfCreatesSql},
   greatest(0, coalesce(extract(epoch from create_due_at - now()) * 1000, 0))::float8 as "createDueInMs",
   stored.files as uploads, stored.bytes as "uploadedBytes",
   (select count(*)::int from api_keys where account_id = $1 and ${activeKeySql}) as "activeKeys"
@@ -34,7 +34,7 @@ where id = $1`,
 });
 
 /** The balance, and the threshold below which it is low; undefined for none. */
-export const findBalance = maybeOne<
+export const findBalanceAndThreshold = maybeOne<
   { readonly balance: number; readonly lowBalance: number | undefined },
   [accountId: string]
 >({

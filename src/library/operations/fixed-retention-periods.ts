@@ -3,7 +3,7 @@ import { dayMs, hourMs } from '../../platform/timing/duration.ts';
 // These periods have no setting. `housekeeping` deletes the records after them, and docs/operations/growth.md lists them.
 
 /** Long enough to investigate why a link did not work. */
-export const linkRetentionMs = 7 * dayMs;
+export const oneTimeLinkRetentionMs = 7 * dayMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 export const signInTryRetentionMs = hourMs;
 /**
@@ -16,10 +16,10 @@ export const createAttemptRetentionMs = 7 * dayMs;
  * retried. A shorter retention of prompts applies to them, too.
  */
 export const deliveryRetentionMs = 90 * dayMs;
-export const requestRetentionMs = 7 * dayMs;
+export const loggedRequestRetentionMs = 7 * dayMs;
 /**
  * The maximum number of rows in the request log: of one account, and of all
  * accounts, which is about a gigabyte.
  */
-export const maxRequestsOfAccount = 50_000;
-export const maxRequests = 5_000_000;
+export const maxLoggedRequestsOfAccount = 50_000;
+export const maxLoggedRequests = 5_000_000;

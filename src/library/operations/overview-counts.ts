@@ -1,5 +1,5 @@
 import { many, one } from '../../platform/database/statement.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // Sums over the whole installation for operators, without tasks that ended long ago.
 
@@ -19,15 +19,15 @@ export const countUnfinishedTasks = many<UnfinishedCount>({
   text: `
 select model, state, count(*)::int as tasks, (extract(epoch from now() - min(created_at)) * 1000)::bigint as "oldestMs"
 from (
-  select model, state, created_at from tasks where ${isUnfinished}
+  select model, state, created_at from tasks where ${unfinishedCondition}
   order by created_at limit ${maxTasksRead}
 ) unfinished
 group by 1, 2 order by 1, 2`,
 });
 
-export type CreatedOfDay = { readonly created: number; readonly charged: number };
+export type TasksCreatedInDay = { readonly created: number; readonly charged: number };
 
-export const sumCreatedOfDay = one<CreatedOfDay>({
+export const sumTasksCreatedInDay = one<TasksCreatedInDay>({
   name: 'sum-created-of-day',
   text: `
 select count(*)::int as created, coalesce(sum(credits_charged), 0)::bigint as charged from (
@@ -37,9 +37,9 @@ select count(*)::int as created, coalesce(sum(credits_charged), 0)::bigint as ch
 });
 
 /** Tasks that ended in the last 24 hours; `failCode` is undefined for success. */
-export type EndedOfDay = { readonly failCode: string | undefined; readonly tasks: number; readonly refunded: number };
+export type TasksEndedInDay = { readonly failCode: string | undefined; readonly tasks: number; readonly refunded: number };
 
-export const sumEndedOfDay = many<EndedOfDay>({
+export const sumTasksEndedInDay = many<TasksEndedInDay>({
   name: 'sum-ended-of-day',
   text: `
 select fail_code as "failCode", count(*)::int as tasks, sum(credits_refunded)::bigint as refunded from (

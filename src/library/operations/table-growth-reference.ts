@@ -2,9 +2,9 @@ import { hourMs } from '../../platform/timing/duration.ts';
 import {
   createAttemptRetentionMs,
   deliveryRetentionMs,
-  linkRetentionMs,
-  maxRequests,
-  requestRetentionMs,
+  oneTimeLinkRetentionMs,
+  maxLoggedRequests,
+  loggedRequestRetentionMs,
   signInTryRetentionMs,
 } from './fixed-retention-periods.ts';
 
@@ -34,7 +34,7 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
   },
   api_requests: {
     grows: 'a row per API request',
-    shrinks: `${days(requestRetentionMs)}, or above ${maxRequests.toLocaleString('en-US')} rows`,
+    shrinks: `${days(loggedRequestRetentionMs)}, or above ${maxLoggedRequests.toLocaleString('en-US')} rows`,
   },
   uploads: { grows: 'a row per uploaded file', shrinks: 'after `MEDIA_RETENTION_DAYS`' },
   operator_actions: { grows: 'a row per change by an operator', shrinks: never },
@@ -51,7 +51,7 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
   sign_in_tries: { grows: 'a row per failed sign-in', shrinks: `after ${signInTryRetentionMs / hourMs} hour` },
   one_time_links: {
     grows: 'a row per invitation, reset and sign-up',
-    shrinks: `${days(linkRetentionMs)} past its end`,
+    shrinks: `${days(oneTimeLinkRetentionMs)} past its end`,
   },
   mails: { grows: 'a row per mail', shrinks: 'with the link that it carries' },
   start_credits: { grows: 'a row per mailbox with a start credit', shrinks: never },

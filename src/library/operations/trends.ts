@@ -1,7 +1,7 @@
 import { many } from '../../platform/database/statement.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { dayMs, hourMs } from '../../platform/timing/duration.ts';
-import { type FailCode, failCodes, failOutcome, rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
+import { type FailCode, failCodes, outcomeOfFailCode, rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
 import { maxTasksRead } from './overview-counts.ts';
 
 // Figures of the whole installation over time. Each statement reads the tasks
@@ -66,7 +66,7 @@ group by grouping sets ((bucket), ())`,
   values: ({ fromMs, bucketMs }) => [fromMs, bucketMs, countedFailures],
 });
 
-const countedFailures: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'failed');
+const countedFailures: readonly FailCode[] = failCodes.filter((code) => outcomeOfFailCode(code) === 'failed');
 
 const countCreatedTasks = many<OfBucket & { readonly created: number }, [request: Request]>({
   name: 'count-created-tasks',

@@ -1,5 +1,5 @@
 import { many } from '../../platform/database/statement.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { maxTasksRead } from './overview-counts.ts';
 
 // Unfinished tasks that wait, and why. A task without a slot has rows in
@@ -33,7 +33,7 @@ const attemptGrace = `interval '2 minutes'`;
 // A task that waits at several providers counts at the one of its next request.
 const waiting = `
 unfinished as materialized (
-  select id, account_id, model, state, created_at, retry_at, attempt_seen_at from tasks where ${isUnfinished}
+  select id, account_id, model, state, created_at, retry_at, attempt_seen_at from tasks where ${unfinishedCondition}
   order by created_at limit ${maxTasksRead}
 ), queued as materialized (
   select *, row_number() over (partition by pool, account_id order by ticket, queued_at, task_id) as position

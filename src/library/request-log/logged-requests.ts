@@ -1,4 +1,4 @@
-import { makerJson, type Maker } from '../../tasks/list/task-maker.ts';
+import { creatorJson, type NamedCreator } from '../../tasks/list/task-maker.ts';
 import { parametersOf } from '../../platform/database/sql.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 
@@ -46,7 +46,7 @@ on conflict (id) do nothing`,
 });
 
 export type LoggedRequest = Omit<FinishedRequest, 'accountId' | 'keyId' | 'userId'> & {
-  readonly createdBy: Maker | undefined;
+  readonly createdBy: NamedCreator | undefined;
 };
 
 export const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const;
@@ -80,7 +80,7 @@ export const listLoggedRequests = many<LoggedRequest, [filter: RequestFilter]>({
   plannedAnew: true,
   text: `
 select id as "requestId", ended_at as "endedAt", duration_ms as "durationMs", method, endpoint, tool, status,
-  error_code as "errorCode", task_id as "taskId", ${makerJson} as "createdBy"
+  error_code as "errorCode", task_id as "taskId", ${creatorJson} as "createdBy"
 from api_requests
 where account_id = ${$.accountId} and (${$.statusClass} is null or status / 100 = ${$.statusClass})
   and (${$.keyId} is null or key_id = ${$.keyId})
@@ -118,7 +118,7 @@ from logged cross join lateral (
 });
 
 /** Deletes a page of an account's requests up to a time, and returns their number. */
-export const deleteRequestsUpTo = one<{ readonly deleted: number }, [log: OverlongLog, limit: number]>({
+export const deleteLoggedRequestsUpTo = one<{ readonly deleted: number }, [log: OverlongLog, limit: number]>({
   name: 'delete-requests-up-to',
   text: `
 with deleted as (

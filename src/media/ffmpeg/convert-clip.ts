@@ -2,11 +2,11 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from '../video/clip-container.ts';
-import { failedByDisk, FfmpegError, reportedTooMuch } from './ffmpeg.ts';
+import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from './ffmpeg.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { ReadTimeoutError, readVideo } from '../video/read-video.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
-import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
+import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { maxFrameRate } from '../references/upload-rules.ts';
 import type { ClipBounds } from '../../catalogue/input/input-bounds.ts';
 
@@ -111,7 +111,7 @@ const containers = {
 
 /** A longer clip is cut here, which shows that it is too long. */
 function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
-  const limits = ['-threads', `${decoderThreads}`, '-t', `${maxSeconds + 1}`, '-fs', `${maxMegabytes * 1024 * 1024}`];
+  const limits = ['-threads', `${ffmpegThreads}`, '-t', `${maxSeconds + 1}`, '-fs', `${maxMegabytes * 1024 * 1024}`];
   const withoutMetadata = ['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'];
   return [...limits, ...withoutMetadata];
 }
@@ -123,8 +123,8 @@ function explainFailure(error: unknown, kind: ClipKind, { maxPixels }: ClipLimit
   const refusal = (why: string) => new ClipRefusal(why, { cause: error });
   if (timedOut) return refusal('takes too long to decode');
   const cannot = refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
-  if (reportedTooMuch(error)) return cannot;
-  if (exitCode === null || failedByDisk(error)) return error;
+  if (hasTooMuchOutput(error)) return cannot;
+  if (exitCode === null || isCausedByDisk(error)) return error;
   if (stderr.includes('exceeds specified max pixel count')) return refusal(tooLarge(maxPixels));
   return cannot;
 }

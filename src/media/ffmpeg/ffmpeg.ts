@@ -32,12 +32,12 @@ export class FfmpegError extends Error {
 }
 
 /** True if ffmpeg was killed because it reported too much, which means that the file has millions of errors. */
-export function reportedTooMuch(error: FfmpegError): boolean {
+export function hasTooMuchOutput(error: FfmpegError): boolean {
   return errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
 }
 
 /** True if ffmpeg could not write because of this machine's disk; the file is not the cause then. */
-export function failedByDisk({ failure }: FfmpegError): boolean {
+export function isCausedByDisk({ failure }: FfmpegError): boolean {
   return /No space left on device|Disk quota exceeded|Read-only file system/.test(failure.stderr);
 }
 

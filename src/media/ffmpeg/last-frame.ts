@@ -3,7 +3,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { jpegFilters, pictureLimitMs } from './poster.ts';
 import { readVideo } from '../video/read-video.ts';
-import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
+import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** ffmpeg counts from the start of the first stream, which may precede that of the pictures. */
 const earlierSeconds = 0.1;
@@ -21,7 +21,7 @@ export async function makeLastFrame(
   await ffmpeg({
     // Each picture from there on replaces the one before.
     args: ['-ss', atSeconds.toFixed(3), ...untrustedInputArguments({ demuxer: 'mov', path: videoPath }), '-an']
-      .concat(['-threads', `${decoderThreads}`, '-vf', jpegFilters(size), '-pix_fmt', 'yuvj420p'])
+      .concat(['-threads', `${ffmpegThreads}`, '-vf', jpegFilters(size), '-pix_fmt', 'yuvj420p'])
       .concat(['-q:v', '2', '-f', 'image2', '-update', '1'])
       .concat(framePath),
     cwd: dirname(framePath),

@@ -1,4 +1,4 @@
-import type { VideoForm } from '../../catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../catalogue/media/stored-video-form.ts';
 import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,9 +8,9 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { containerOf } from '../../platform/outbound/body/media-container.ts';
 import { carryManifest } from '../video/carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
-import { blamingFile } from '../video/inspect-video.ts';
+import { convertFileErrors } from '../video/inspect-video.ts';
 import { readVideo } from '../video/read-video.ts';
-import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
+import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { type VideoLayout, videoLayoutOf } from '../video/video-layout.ts';
 import type { ReaderFunctions } from '../video/video-reader-functions.ts';
@@ -19,11 +19,11 @@ type Normalisation = {
   readonly videoPath: string;
   /** The path of a new file, if one is needed. */
   readonly targetPath: string;
-  readonly form: VideoForm;
+  readonly form: StoredVideoRequirements;
   readonly signal: AbortSignal;
 };
 
-export type VideoNormaliser = ReturnType<typeof createVideoNormaliser>;
+export type VideoNormalizer = ReturnType<typeof createVideoNormalizer>;
 
 /** The limit of a download, too. ffmpeg ends without an error when it has written that much. */
 const defaultMostBytes = 1024 ** 3;
@@ -44,10 +44,10 @@ const leastShare = 0.9;
  * manifest of the video is carried over. An invalid file is a `TaskError`,
  * `result_invalid`.
  */
-export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
-  const limited = pLimit(Math.ceil(availableParallelism() / decoderThreads));
+export function createVideoNormalizer(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
+  const limited = pLimit(Math.ceil(availableParallelism() / ffmpegThreads));
   return ({ videoPath, targetPath, form, signal }: Normalisation): Promise<string> =>
-    blamingFile(async () => {
+    convertFileErrors(async () => {
       const demuxer = await containerOf(videoPath);
       if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
       const layout = demuxer === 'mov' ? await videoLayoutOf(videoPath) : undefined;
@@ -55,7 +55,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       const plan = planOf(found, form);
       if (found?.isMp4 === true && plan.isCopy && mayStay(layout)) return videoPath;
       const input = untrustedInputArguments({ demuxer, path: videoPath });
-      const limits = ['-threads', `${decoderThreads}`, '-t', `${mostSeconds}`, '-fs', `${mostBytes}`];
+      const limits = ['-threads', `${ffmpegThreads}`, '-t', `${mostSeconds}`, '-fs', `${mostBytes}`];
       // An upstream's notes, such as the prompt and the graph that made the video, are not for the client.
       const output = ['-map_metadata', '-1', '-map_chapters', '-1', '-movflags', '+faststart', '-f', 'mp4', targetPath];
       const args = [...input, ...plan.args, ...limits, ...output];
@@ -70,7 +70,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
 type Streams = NonNullable<Awaited<ReturnType<ReaderFunctions['streams']>>>;
 
 /** `isCopy` when picture and sound stay as they are. */
-function planOf(found: Streams | undefined, form: VideoForm) {
+function planOf(found: Streams | undefined, form: StoredVideoRequirements) {
   const size = form.fit === 'convert' ? frameSize(form.resolution, form.ratio, found) : undefined;
   const fits = size === undefined || (found?.widthPx === size.widthPx && found.heightPx === size.heightPx);
   // Players differ in how they show HDR, and its poster would have pale colors.

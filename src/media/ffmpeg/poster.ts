@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { isPhotoFormat, sharp } from '../pictures/image-library.ts';
-import { decoderThreads, untrustedInputArguments } from './untrusted-input.ts';
+import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** After the opening fade and before the end, where a film most often shows its subject. */
 const posterAt = 0.4;
@@ -43,7 +43,7 @@ export async function makePoster(
     // Seeking before the input decodes from the nearest key frame only, without the frames that no other one needs, which halves the
     // cost and takes a neighbor at worst; `-update 1` writes a single picture.
     args: ['-skip_frame', 'noref', '-ss', atSeconds, ...untrustedInputArguments({ demuxer: 'mov', path: videoPath })]
-      .concat(['-frames:v', '1', '-an', '-threads', `${decoderThreads}`])
+      .concat(['-frames:v', '1', '-an', '-threads', `${ffmpegThreads}`])
       .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
       .concat(['-f', 'image2', '-update', '1'])
       .concat(posterPath),
@@ -58,7 +58,7 @@ const webColors: readonly string[] = ['srgb', 'b-w'];
 const endOfImage = 0xff_d9;
 
 /** True for a whole JPEG of the size of this video's poster. It is not decoded, which would cost almost as much as making one. */
-export async function isPosterOf(path: string, video: FrameSize): Promise<boolean> {
+export async function isUsablePoster(path: string, video: FrameSize): Promise<boolean> {
   const { widthPx, heightPx } = posterSize(video);
   const bytes = await readFile(path);
   if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;

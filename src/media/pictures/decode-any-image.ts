@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { formatOf } from '../references/file-format.ts';
-import { decodeImage, ImageRefusal, type PlainImage } from './decode-image.ts';
+import { formatOfBytes } from '../references/file-format.ts';
+import { decodeJpegPngOrWebp, ImageRefusal, type PlainImage } from './decode-image.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { readVideo } from '../video/read-video.ts';
-import { imageLimits, whatToSend } from '../references/upload-rules.ts';
+import { imageLimitsText, whatToSend } from '../references/upload-rules.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 
 /** Formats that are decoded in the process of `video-reader.ts`: their decoders are larger, and have been attacked more often. */
@@ -22,16 +22,16 @@ type Reading = {
 };
 
 /** Reads an image in any format that is accepted. Throws `ImageRefusal`, whose message names the format found and what to send. */
-export async function readImage(path: string, { maxMegabytes, signal }: Reading): Promise<PlainImage> {
+export async function decodeAnyImage(path: string, { maxMegabytes, signal }: Reading): Promise<PlainImage> {
   const bytes = await readFile(path);
-  const format = isPhotoFormat(bytes) ? undefined : formatOf(bytes)?.name;
+  const format = isPhotoFormat(bytes) ? undefined : formatOfBytes(bytes)?.name;
   try {
     return format !== undefined && convertedFormats.has(format)
       ? await readElsewhere(path, signal)
-      : await decodeImage(bytes);
+      : await decodeJpegPngOrWebp(bytes);
   } catch (error) {
     if (!(error instanceof ImageRefusal)) throw error;
-    throw new ImageRefusal(explain(error, formatOf(bytes)?.name ?? 'an image', maxMegabytes), { cause: error });
+    throw new ImageRefusal(explain(error, formatOfBytes(bytes)?.name ?? 'an image', maxMegabytes), { cause: error });
   }
 }
 
@@ -49,5 +49,5 @@ function explain({ message, reason }: ImageRefusal, format: string, maxMegabytes
   if (reason === 'damage') return `is ${format} that is damaged or cut off`;
   if (reason === undefined) return message;
   const found = reason === 'crash' ? `is ${format} that cannot be decoded` : message;
-  return `${found}; ${whatToSend('image', imageLimits(maxMegabytes))}`;
+  return `${found}; ${whatToSend('image', imageLimitsText(maxMegabytes))}`;
 }

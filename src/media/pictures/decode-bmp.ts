@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { damagedImage, ImageRefusal, requireSides } from './decode-image.ts';
+import { damagedImage, ImageRefusal, requireImageSides } from './decode-image.ts';
 import { sharp } from './image-library.ts';
 
 // libvips reads no BMP. Each pixel is read with its bounds checked, so a crafted file can be refused only.
@@ -22,7 +22,7 @@ type Header = {
 export function decodeBmp(bytes: Buffer): Sharp {
   const header = orDamaged(() => headerOf(bytes));
   const { width, height, bits, compression } = header;
-  requireSides(width, height);
+  requireImageSides(width, height);
   if (![uncompressed, withMasks, withAlphaMask].includes(compression) || ![1, 4, 8, 16, 24, 32].includes(bits))
     throw new ImageRefusal('is a compressed BMP image', { reason: 'format' });
   const pixels = orDamaged(() => pixelsOf(bytes, header));

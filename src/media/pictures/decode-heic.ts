@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Sharp } from 'sharp';
-import { damagedImage, ImageRefusal, requireSides } from './decode-image.ts';
+import { damagedImage, ImageRefusal, requireImageSides } from './decode-image.ts';
 import { heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 
@@ -33,7 +33,7 @@ export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
   if (image === undefined) throw damagedImage(new Error('the file has no picture'));
   // The size that the file claims. The library refuses a picture of another size, and the process ends if it takes too much memory.
   const [width, height] = [image.get_width(), image.get_height()];
-  requireSides(width, height);
+  requireImageSides(width, height);
   if (width * height > maxPixels) {
     const megapixels = Math.round((width * height) / 1e6);
     throw new ImageRefusal(

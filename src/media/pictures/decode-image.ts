@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { formatOf } from '../references/file-format.ts';
+import { formatOfBytes } from '../references/file-format.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 import { imageSidePx } from '../references/upload-rules.ts';
 
@@ -21,18 +21,18 @@ export class ImageRefusal extends Error {
 export type PlainImage = { readonly jpeg: Buffer; readonly widthPx: number; readonly heightPx: number };
 
 /**
- * Decodes an untrusted JPEG, PNG or WebP into a plain picture that every provider accepts. `readImage` decodes every other format in a
+ * Decodes an untrusted JPEG, PNG or WebP into a plain picture that every provider accepts. `decodeAnyImage` decodes every other format in a
  * process of its own. Throws `ImageRefusal`.
  */
-export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<PlainImage> {
+export async function decodeJpegPngOrWebp(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<PlainImage> {
   if (!isPhotoFormat(bytes)) throw unreadableImage(bytes);
-  await checkHeader(bytes);
+  await checkImageHeader(bytes);
   if (isAnimatedPng(bytes)) throw new ImageRefusal('is animated; send a still image');
-  return await toPlainImage(sharp(bytes, untrustedImage), maxSeconds);
+  return await toPlainImage(sharp(bytes, untrustedImageOptions), maxSeconds);
 }
 
 /** A bomb is refused by the size it claims. A damaged image is refused, instead of completed with gray. */
-export const untrustedImage = { limitInputPixels: imageSidePx.max ** 2, failOn: 'error' } as const;
+export const untrustedImageOptions = { limitInputPixels: imageSidePx.max ** 2, failOn: 'error' } as const;
 
 /**
  * An upright JPEG of high quality, sRGB with 8 bits, transparency on white, no metadata. An image that is not decoded within `maxSeconds`
@@ -59,7 +59,7 @@ export async function toPlainImage(image: Sharp, maxSeconds = maxDecodeSeconds):
 }
 
 /** Reads the header alone: a bomb is refused by the size it claims, before a pixel of it is unpacked. */
-export async function checkHeader(bytes: Buffer): Promise<void> {
+export async function checkImageHeader(bytes: Buffer): Promise<void> {
   const header = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch((error: unknown) => {
@@ -68,10 +68,10 @@ export async function checkHeader(bytes: Buffer): Promise<void> {
   const { width, height, pages = 1, format } = header;
   if (pages > 1 && format === 'tiff') throw new ImageRefusal(`has ${pages} pages; send a single image`);
   if (pages > 1) throw new ImageRefusal('is animated; send a still image');
-  requireSides(width, height);
+  requireImageSides(width, height);
 }
 
-export function requireSides(width: number, height: number): void {
+export function requireImageSides(width: number, height: number): void {
   const { min, max } = imageSidePx;
   if (Math.min(width, height) < min || Math.max(width, height) > max)
     throw new ImageRefusal(`is ${width}×${height} px; each side must have ${min} to ${max} px`);
@@ -84,7 +84,7 @@ export function damagedImage(cause: unknown): ImageRefusal {
 /** Names the format of a file that is no image, or none that is accepted. */
 export function unreadableImage(bytes: Buffer, cause?: unknown): ImageRefusal {
   if (bytes.length === 0) return new ImageRefusal('is empty', { cause });
-  const format = isPhotoFormat(bytes) ? undefined : formatOf(bytes);
+  const format = isPhotoFormat(bytes) ? undefined : formatOfBytes(bytes);
   return new ImageRefusal(`is ${format?.name ?? 'not a readable image'}`, { cause, reason: 'format' });
 }
 

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
-import { formatOf } from '../references/file-format.ts';
+import { formatOfBytes } from '../references/file-format.ts';
 import { decodeBmp } from './decode-bmp.ts';
 import { decodeHeic } from './decode-heic.ts';
 import {
-  checkHeader,
+  checkImageHeader,
   damagedImage,
   ImageRefusal,
   unreadableImage,
   toPlainImage,
-  untrustedImage,
+  untrustedImageOptions,
 } from './decode-image.ts';
 import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
@@ -19,12 +19,12 @@ import { refuseRawPhoto } from './refuse-raw-photo.ts';
 
 sharp.unblock({ operation: ['Heif', 'Nsgif', 'Tiff'].map((format) => `VipsForeignLoad${format}Buffer`) });
 
-export type Picture =
+export type DecodedPicture =
   | { readonly jpeg: Uint8Array; readonly widthPx: number; readonly heightPx: number }
   | { readonly refusal: string; readonly reason: ImageRefusal['reason'] };
 
 /** Decodes a HEIC, AVIF, GIF, BMP or TIFF. */
-export async function decodeUnsafePicture(path: string): Promise<Picture> {
+export async function decodeInReaderProcess(path: string): Promise<DecodedPicture> {
   const bytes = await readFile(path);
   try {
     return await decodePicture(bytes);
@@ -34,19 +34,19 @@ export async function decodeUnsafePicture(path: string): Promise<Picture> {
   }
 }
 
-async function decodePicture(bytes: Buffer): Promise<Picture> {
-  const name = formatOf(bytes)?.name;
+async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
+  const name = formatOfBytes(bytes)?.name;
   if (name === 'a HEIC image') return await toPlainImage(await decodeHeic(bytes));
   if (name === 'a BMP image') return await toPlainImage(decodeBmp(bytes));
   if (name === 'a TIFF image') refuseRawPhoto(bytes);
   else if (name !== 'an AVIF image' && name !== 'a GIF image') throw unreadableImage(bytes);
   if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12)))
     throw new ImageRefusal('is animated; send a still image');
-  await checkHeader(bytes).catch((error: unknown) => {
+  await checkImageHeader(bytes).catch((error: unknown) => {
     // Its first bytes are those of the format.
     throw error instanceof ImageRefusal && error.reason === 'format' ? damagedImage(error) : error;
   });
-  const image = sharp(bytes, untrustedImage);
+  const image = sharp(bytes, untrustedImageOptions);
   const colors = name === 'an AVIF image' ? heifColorsOf(bytes) : {};
   // libvips converts by a profile, and ignores the numbers.
   return await toPlainImage(colors.wide === undefined ? image : await convertedColors(image, colors));

@@ -78,7 +78,7 @@ export async function downloadMedia(
   const download = () =>
     client.download(url, path, limits).catch((error: unknown) => {
       if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') throw error;
-      if (error.kind === 'too_large') throw invalidMedia(kind, source, `is larger than ${maxMegabytes} MB`, error);
+      if (error.kind === 'too_large') throw invalidMediaError(kind, source, `is larger than ${maxMegabytes} MB`, error);
       if (error.kind === 'encoding')
         throw unreachable(`could not be fetched: its server compressed it as ${error.detail}`, error);
       // The message is the same for every network error, so that it reveals nothing about our network.
@@ -112,7 +112,7 @@ function pauseBeforeRetry({ status, headers }: Head): number | undefined {
   return ms > maxPauseMs ? undefined : Math.max(0, ms);
 }
 
-export function invalidMedia(
+export function invalidMediaError(
   kind: MediaKind,
   source: Pick<MediaToFetch, 'path'>,
   why: string,

@@ -5,17 +5,17 @@ import type { UploadKind } from './upload-rules.ts';
 export type FileFormat = { readonly name: string; readonly kind: UploadKind | 'other' };
 
 /** The beginning of a web page may need that much before its first tag. */
-export const formatBytes = 4096;
+export const bytesToDetectFormat = 4096;
 
 export async function formatOfFile(path: string): Promise<FileFormat | undefined> {
   await using handle = await open(path);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(formatBytes), 0, formatBytes, 0);
-  return formatOf(buffer.subarray(0, bytesRead));
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesToDetectFormat), 0, bytesToDetectFormat, 0);
+  return formatOfBytes(buffer.subarray(0, bytesRead));
 }
 
 /** Returns the format of a file that begins so; undefined for an unknown one. Messages need it, so it includes what is refused. */
-export function formatOf(start: Buffer): FileFormat | undefined {
-  const text = start.toString('latin1', 0, formatBytes);
+export function formatOfBytes(start: Buffer): FileFormat | undefined {
+  const text = start.toString('latin1', 0, bytesToDetectFormat);
   for (const [kind, names] of Object.entries(signatures))
     for (const [name, signature] of names) if (signature.test(text)) return { name, kind: kind as FileFormat['kind'] }; // The keys are those of the table.
   return isText(start) ? { name: 'plain text', kind: 'other' } : undefined;

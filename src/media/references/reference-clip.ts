@@ -6,9 +6,9 @@ import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { ClipRefusal, type ClipKind, clipContainerOf } from '../video/clip-container.ts';
 import { type ClipLimits, convertClip } from '../ffmpeg/convert-clip.ts';
-import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaToFetch } from './fetch-media.ts';
+import { downloadMedia, fetchEach, type FetchSettings, invalidMediaError, type MediaToFetch } from './fetch-media.ts';
 import { formatOfFile } from './file-format.ts';
-import { decoderThreads } from '../ffmpeg/untrusted-input.ts';
+import { ffmpegThreads } from '../ffmpeg/untrusted-input.ts';
 import { whatToSend } from './upload-rules.ts';
 
 type FetchReferenceClips = FetchSettings & {
@@ -19,9 +19,9 @@ type FetchReferenceClips = FetchSettings & {
   readonly ffmpeg: Ffmpeg;
 };
 
-/** Clips that are converted at the same time in this process: each needs memory for its frames, and `decoderThreads` cores. */
+/** Clips that are converted at the same time in this process: each needs memory for its frames, and `ffmpegThreads` cores. */
 const converting = createSlots({
-  maxHeld: Math.max(1, Math.floor(availableParallelism() / decoderThreads)),
+  maxHeld: Math.max(1, Math.floor(availableParallelism() / ffmpegThreads)),
   maxWaiting: 1000,
   maxWaitMs: 60 * 60_000,
 });
@@ -62,7 +62,7 @@ async function fetchOne(
     await rm(fetchedPath);
     return { path, seconds };
   } catch (error) {
-    throw error instanceof ClipRefusal ? invalidMedia(kind, source, error.message, error) : error;
+    throw error instanceof ClipRefusal ? invalidMediaError(kind, source, error.message, error) : error;
   }
 }
 

@@ -2,10 +2,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
-import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaToFetch } from './fetch-media.ts';
+import { downloadMedia, fetchEach, type FetchSettings, invalidMediaError, type MediaToFetch } from './fetch-media.ts';
 import { ImageRefusal } from '../pictures/decode-image.ts';
-import { readImage } from '../pictures/decode-any-image.ts';
-import { maxImageMegabytes } from './upload-rules.ts';
+import { decodeAnyImage } from '../pictures/decode-any-image.ts';
+import { maxFetchedImageMegabytes } from './upload-rules.ts';
 
 type FetchReferenceImages = FetchSettings & {
   /** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */
@@ -14,7 +14,7 @@ type FetchReferenceImages = FetchSettings & {
 
 const limits = {
   kind: 'image',
-  maxMegabytes: maxImageMegabytes,
+  maxMegabytes: maxFetchedImageMegabytes,
   timeoutMs: 120_000,
   accept: 'image/jpeg, image/png, image/webp, */*;q=0.5',
 } as const;
@@ -36,12 +36,12 @@ async function fetchOne(settings: FetchSettings, index: number, source: MediaToF
   await downloadMedia(settings, source, fetchedPath, limits);
   const path = join(folder, `image-${index}.jpg`);
   const reencode = async () => {
-    const { jpeg, ...size } = await readImage(fetchedPath, { maxMegabytes: maxImageMegabytes, signal });
+    const { jpeg, ...size } = await decodeAnyImage(fetchedPath, { maxMegabytes: maxFetchedImageMegabytes, signal });
     await writeFile(path, jpeg);
     return size;
   };
   const size = await decoding.hold('image', signal, reencode).catch((error: unknown) => {
-    throw error instanceof ImageRefusal ? invalidMedia('image', source, error.message, error) : error;
+    throw error instanceof ImageRefusal ? invalidMediaError('image', source, error.message, error) : error;
   });
   await rm(fetchedPath);
   return { path, ...size };

@@ -2,18 +2,18 @@ import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { mediaUrlsOf, type ModelInput, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { inputFields } from '../../catalogue/input/input-fields.ts';
-import { type FetchSettings, invalidMedia } from './fetch-media.ts';
+import { type FetchSettings, invalidMediaError } from './fetch-media.ts';
 import { lastFrameRefusal } from '../../catalogue/media/frame-size.ts';
 import { fetchReferenceClips } from './reference-clip.ts';
 import { fetchReferenceImages } from './reference-image.ts';
 
-export type MediaFetch = Pick<FetchSettings, 'folder' | 'signal'> & {
+export type ReferenceMediaRequest = Pick<FetchSettings, 'folder' | 'signal'> & {
   readonly input: TaskInput;
   /** The bounds of the model; undefined for a model that was removed from the catalogue. */
   readonly bounds: ModelInput | undefined;
 };
 
-type FetchReferenceMedia = MediaFetch & FetchSettings & { readonly ffmpeg: Ffmpeg };
+type FetchReferenceMedia = ReferenceMediaRequest & FetchSettings & { readonly ffmpeg: Ffmpeg };
 
 /** The limits of a model that was removed from the catalogue. */
 const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
@@ -37,7 +37,7 @@ export async function fetchReferenceMedia({
   const [firstFrame] = of('firstFrameUrl');
   const [lastFrame] = of('lastFrameUrl');
   const refusal = firstFrame && lastFrame && lastFrameRefusal(firstFrame, lastFrame);
-  if (refusal !== undefined) throw invalidMedia('image', { path: 'input.lastFrameUrl' }, refusal);
+  if (refusal !== undefined) throw invalidMediaError('image', { path: 'input.lastFrameUrl' }, refusal);
   const clips = { ...settings, ffmpeg };
   const { videoUrls = standardVideo, audioUrls = standardAudio } = bounds?.fields ?? {};
   return {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { v4 as uuidv4 } from 'uuid';
 import {
-  imageLimits,
+  imageLimitsText,
   maxUploadBytes,
   maxUploadMegabytes,
   mediaFormats,
   type Upload,
-  type UploadName,
+  type UploadFileName,
   uploadKey,
-  uploadKinds,
+  uploadKindByFileName,
   whatToSend,
 } from './upload-rules.ts';
 import { type FileFormat, formatOfFile } from './file-format.ts';
@@ -19,10 +19,10 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import { ClipRefusal, clipContainerOf } from '../video/clip-container.ts';
 import { ImageRefusal } from '../pictures/decode-image.ts';
-import { readImage } from '../pictures/decode-any-image.ts';
+import { decodeAnyImage } from '../pictures/decode-any-image.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './upload-rows.ts';
+import { abandonUpload, reserveUpload, confirmUpload, recordUploadHash, reuseUpload } from './upload-rows.ts';
 
 export type ReceiveFile = (path: string) => Promise<void>;
 
@@ -50,7 +50,7 @@ type Deps = {
 };
 
 /** A file that may be stored. */
-type Checked = Partial<FrameSize> & { readonly fileName: UploadName; readonly path: string };
+type Checked = Partial<FrameSize> & { readonly fileName: UploadFileName; readonly path: string };
 type Received = Checked & { readonly sha256: Buffer | undefined };
 
 /**
@@ -87,11 +87,11 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
     // A random id, so that no client can guess those of other accounts.
     const upload: Upload = { uploadId: uuidv4(), fileName };
     const { size: bytes } = await stat(path);
-    const added = await addUpload(db, { ...upload, accountId, bytes, retentionMs, widthPx, heightPx });
+    const added = await reserveUpload(db, { ...upload, accountId, bytes, retentionMs, widthPx, heightPx });
     if (added === undefined) return { kind: 'too_many' };
     try {
       await resultStore.put(uploadKey(upload), path);
-      const other = sha256 && (await recordContent(db, { ...upload, accountId, sha256, retentionMs }));
+      const other = sha256 && (await recordUploadHash(db, { ...upload, accountId, sha256, retentionMs }));
       if (other !== undefined) {
         await abandonUpload(db, upload.uploadId);
         return { kind: 'stored', upload: other, expiresAt: other.expiresAt };
@@ -113,13 +113,13 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
 async function checkImage(folder: string, received: string): Promise<Checked> {
   await requireSize('image.jpg', received);
   const path = join(folder, 'image.jpg');
-  const { jpeg, ...size } = await readImage(received, { maxMegabytes: maxUploadMegabytes.image });
+  const { jpeg, ...size } = await decodeAnyImage(received, { maxMegabytes: maxUploadMegabytes.image });
   await writeFile(path, jpeg);
   return { fileName: 'image.jpg', path, ...size };
 }
 
 const everyKind = [
-  whatToSend('image', imageLimits(maxUploadMegabytes.image)),
+  whatToSend('image', imageLimitsText(maxUploadMegabytes.image)),
   `an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB`,
   `or an ${mediaFormats.audio} file of at most ${maxUploadMegabytes.audio} MB`,
 ].join('; ');
@@ -133,8 +133,8 @@ async function checkClip(path: string, format: FileFormat | undefined): Promise<
 }
 
 /** A form is limited as the largest kind. */
-async function requireSize(fileName: UploadName, path: string): Promise<void> {
-  const kind = uploadKinds[fileName];
+async function requireSize(fileName: UploadFileName, path: string): Promise<void> {
+  const kind = uploadKindByFileName[fileName];
   if ((await stat(path)).size > maxUploadBytes(kind))
     throw new ClipRefusal(`is larger than ${maxUploadMegabytes[kind]} MB`);
 }

@@ -1,9 +1,9 @@
-import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload-rules.ts';
+import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadFileName } from './upload-rules.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { fieldValues, microseconds, pageStart } from '../../platform/database/sql.ts';
+import { fieldValues, microsecondsOf, pageStartRow } from '../../platform/database/sql.ts';
 
 type NewUpload = Upload & {
   readonly accountId: string;
@@ -29,7 +29,7 @@ returning expires_at as "expiresAt"`,
  * has too many. The account's lock serializes uploads, so that concurrent ones
  * do not exceed the limits. Throws `AccountClosed`.
  */
-export function addUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) {
+export function reserveUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, upload.accountId);
     return insertUpload({ run }, upload);
@@ -70,7 +70,7 @@ type NewContent = Upload & { readonly accountId: string; readonly sha256: Buffer
  * Records the content of a stored file, so that it is found again. Returns another file instead if the account has stored the same content
  * meanwhile: the lock lets one of several concurrent uploads be the one that is found, because a repeated request must get the same URL.
  */
-export function recordContent(
+export function recordUploadHash(
   db: Pick<Database, 'transaction'>,
   { accountId, uploadId, sha256, retentionMs }: NewContent,
 ): Promise<StoredUpload | undefined> {
@@ -92,7 +92,7 @@ select id as "uploadId", file_name as "fileName", width_px as "widthPx", height_
 where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
 });
 
-export const findUpload = maybeOne<{ readonly fileName: UploadName }, [uploadId: string]>({
+export const findUpload = maybeOne<{ readonly fileName: UploadFileName }, [uploadId: string]>({
   name: 'find-upload',
   text: 'select file_name as "fileName" from uploads where id = $1',
 });
@@ -106,8 +106,8 @@ export const listExpiredUploads = many<
 >({
   name: 'list-expired-uploads',
   text: `
-select id as "uploadId", ${microseconds('expires_at')} as "expiresAtUs" from uploads
-where expires_at < now() - ${uploadGraceMs} * interval '1 millisecond' and (expires_at, id) > ${pageStart('$1', '$2')}
+select id as "uploadId", ${microsecondsOf('expires_at')} as "expiresAtUs" from uploads
+where expires_at < now() - ${uploadGraceMs} * interval '1 millisecond' and (expires_at, id) > ${pageStartRow('$1', '$2')}
 order by expires_at, id limit $3`,
   values: ({ after, limit }) => [after?.expiresAtUs, after?.uploadId, limit],
 });

@@ -3,7 +3,7 @@ import { uuidPattern } from '../../platform/text/uuid.ts';
 // Reference media that clients upload: they are in our own store, and a task names them by an address of ours, which is never fetched.
 
 /** The media types of each kind, also those that only some browsers give. The content decides what a file is. */
-export const uploadTypes = {
+export const uploadMediaTypes = {
   image: [
     'image/jpeg',
     'image/png',
@@ -34,7 +34,7 @@ export const uploadTypes = {
   ],
 } as const;
 /** Those of the vocabulary (`MediaKind`), which must stay out of the console's bundle. */
-export type UploadKind = keyof typeof uploadTypes;
+export type UploadKind = keyof typeof uploadMediaTypes;
 
 /** The accepted formats in the words of messages and pages; a file in another format is refused with its name. */
 export const mediaFormats = {
@@ -46,7 +46,7 @@ export const mediaFormats = {
 export const maxUploadMegabytes = { image: 10, video: 100, audio: 30 } as const satisfies Record<UploadKind, number>;
 
 /** The documented 30 MB of an image that is fetched, read as the larger of its two meanings. */
-export const maxImageMegabytes = 30;
+export const maxFetchedImageMegabytes = 30;
 /** Pixels of each side of an image, both bounds included. */
 export const imageSidePx = { min: 300, max: 6000 };
 /** More frames a second than any camera's, so that the work on a clip is bounded by its limits. */
@@ -63,7 +63,7 @@ export function whatToSend(kind: UploadKind, limits: string): string {
   return `send ${article} ${mediaFormats[kind]} ${nouns[kind]} ${limits}`;
 }
 
-export function imageLimits(maxMegabytes: number): string {
+export function imageLimitsText(maxMegabytes: number): string {
   return `of at most ${maxMegabytes} MB, each side ${imageSidePx.min} to ${imageSidePx.max} px`;
 }
 
@@ -80,7 +80,7 @@ export const maxUploadedBytes = 1024 * 1024 * 1024;
 export const uploadGraceMs = 50 * 60 * 60_000;
 
 /** The names of uploaded files in their folder, and their kinds. The ending decides how a file is served. */
-export const uploadKinds = {
+export const uploadKindByFileName = {
   'image.jpg': 'image',
   'video.mp4': 'video',
   'video.mov': 'video',
@@ -97,9 +97,9 @@ export const uploadKinds = {
   'audio.flac': 'audio',
   'audio.aiff': 'audio',
 } as const satisfies Record<string, UploadKind>;
-export type UploadName = keyof typeof uploadKinds;
+export type UploadFileName = keyof typeof uploadKindByFileName;
 
-export type Upload = { readonly uploadId: string; readonly fileName: UploadName };
+export type Upload = { readonly uploadId: string; readonly fileName: UploadFileName };
 
 /** The key of a file in the result store. */
 export function uploadKey({ uploadId, fileName }: Upload): string {
@@ -119,12 +119,12 @@ export function uploadFromUrl(publicUrl: string, url: string): Upload | undefine
   return uploadId !== undefined && isUploadName(name) ? { uploadId, fileName: name } : undefined;
 }
 
-function isUploadName(name: string | undefined): name is UploadName {
-  return name !== undefined && Object.hasOwn(uploadKinds, name);
+function isUploadName(name: string | undefined): name is UploadFileName {
+  return name !== undefined && Object.hasOwn(uploadKindByFileName, name);
 }
 
 /** True for a signed link that shows an uploaded file. It expires, so a task must not depend on it. */
-export function isUploadPreview(publicUrl: string, url: string): boolean {
+export function isUploadPreviewUrl(publicUrl: string, url: string): boolean {
   const [address = '', query] = url.split('?', 2);
   return query !== undefined && uploadFromUrl(publicUrl, address) !== undefined;
 }

@@ -40,10 +40,10 @@ export function requireMediaFolder(folder: string): string {
 }
 
 /** Two keys with the same ending. */
-export type Move = { readonly from: string; readonly to: string };
+export type KeyMove = { readonly from: string; readonly to: string };
 
 /** Throws for a move that would change how a file is served. */
-export function requireSameExtensions(moves: readonly Move[]): readonly Move[] {
+export function requireSameExtensions(moves: readonly KeyMove[]): readonly KeyMove[] {
   for (const { from, to } of moves)
     if (extname(requireMediaKey(from)) !== extname(requireMediaKey(to)))
       throw new Error(`${from} and ${to} do not end alike`);

@@ -31,7 +31,7 @@ export type CopyProgress = {
   unfinished: number;
 };
 
-export type CopyFiles = {
+export type CopyFilesInput = {
   readonly from: MediaFiles;
   readonly to: MediaFiles;
   /** Called often, with the same object. */
@@ -44,7 +44,7 @@ export type CopyFiles = {
  * Copies every finished file that `to` lacks, and reads each copy back to compare it. `from` is not changed. Workers may write to
  * `to`, and delete from both, meanwhile (two-stores.ts).
  */
-export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Promise<Readonly<CopyProgress>> {
+export async function copyFiles({ from, to, onProgress, signal }: CopyFilesInput): Promise<Readonly<CopyProgress>> {
   const found = await totalOf(listAll(from, finishedFolders));
   const progress: CopyProgress = {
     ...found,

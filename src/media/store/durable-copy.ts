@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, chmod, copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../platform/errors.ts';
-import type { Move } from './check-media-key.ts';
+import type { KeyMove } from './check-media-key.ts';
 
 /** A folder in the store's own file system, where a rename is atomic; no key can name it, because of its dot. */
 const draftsFolder = '.drafts';
@@ -36,7 +36,7 @@ export async function durableCopy(source: string, root: string, path: string): P
  * one of its two paths. Returns once their new paths are on the disk, also if
  * an earlier move was interrupted before that.
  */
-export async function durableMove(root: string, moves: readonly Move[]): Promise<void> {
+export async function durableMove(root: string, moves: readonly KeyMove[]): Promise<void> {
   for (const { from, to } of moves) {
     await moveInto(join(root, from), join(root, to)).catch(async (error: unknown) => {
       if (await isThere(join(root, from))) throw error;
@@ -46,7 +46,7 @@ export async function durableMove(root: string, moves: readonly Move[]): Promise
 }
 
 /** Deletes the drafts that killed writers left behind. */
-export async function sweepDrafts(root: string): Promise<void> {
+export async function deleteStaleDrafts(root: string): Promise<void> {
   const folder = join(root, draftsFolder);
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { durableCopy, durableMove, ifThere, isThere, sweepDrafts } from './durable-copy.ts';
+import { durableCopy, durableMove, ifThere, isThere, deleteStaleDrafts } from './durable-copy.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
@@ -14,7 +14,7 @@ export function createFolderFiles(folder: string): MediaFiles {
   return {
     put: async (key, filePath) => {
       requireMediaKey(key);
-      await (swept ??= sweepDrafts(root).catch(() => undefined));
+      await (swept ??= deleteStaleDrafts(root).catch(() => undefined));
       await durableCopy(filePath, root, key);
     },
     fetchTo: async (key, filePath) => fetchIfThere(pathOf(key), filePath),

@@ -43,13 +43,13 @@ const replaceNamespace = none<[namespace: string]>({
   text: 'update installation set temporal_namespace = $1',
 });
 
-export type Stores = S3Config & {
+export type StoreLocations = S3Config & {
   readonly resultStore: StoreLocation;
   readonly resultStoreAlso?: StoreLocation | undefined;
 };
 
 /** Describes why this process does not belong to the installation of the database, and what to do about it. */
-export type Mismatch = { readonly reason: string; readonly remedy: string };
+export type OwnershipMismatch = { readonly reason: string; readonly remedy: string };
 
 const adopt = 'If it was moved or lost on purpose, run "videogen media adopt" with the new settings.';
 const claimPauseMs = 250;
@@ -59,7 +59,7 @@ const claimTries = 20;
  * Compares the markers of the stores with the installation. The first process of an installation marks its stores; afterwards one of the two
  * stores must have the marker, and a new store beside it gets one. Throws if the database or a store is unavailable.
  */
-export async function claimOrCheckStores(db: Database, stores: Stores): Promise<Mismatch | undefined> {
+export async function claimOrCheckStores(db: Database, stores: StoreLocations): Promise<OwnershipMismatch | undefined> {
   const opened = await openMarkers(stores);
   for (let tries = 1; ; tries += 1) {
     const installation = await readInstallation(db);
@@ -81,13 +81,13 @@ export async function claimOrCheckStores(db: Database, stores: Stores): Promise<
 }
 
 /** Compares the namespace of a worker with that of the installation, which is the one of its first worker. */
-export async function claimOrCheckNamespace(db: Database, own: string): Promise<Mismatch | undefined> {
+export async function claimOrCheckNamespace(db: Database, own: string): Promise<OwnershipMismatch | undefined> {
   const { namespace } = await claimNamespace(db, own);
   return namespace === own ? undefined : otherNamespace(own, namespace);
 }
 
 /** Compares like `claimOrCheckStores` and `claimOrCheckNamespace`, and changes nothing. */
-export async function findMismatch(db: Database, stores: Stores, own: string): Promise<Mismatch | undefined> {
+export async function findOwnershipMismatch(db: Database, stores: StoreLocations, own: string): Promise<OwnershipMismatch | undefined> {
   const installation = await readInstallation(db);
   const { namespace } = installation;
   if (namespace !== undefined && namespace !== own) return otherNamespace(own, namespace);
@@ -95,18 +95,18 @@ export async function findMismatch(db: Database, stores: Stores, own: string): P
 }
 
 /** Makes the stores and the namespace those of the installation. */
-export async function adoptStores(db: Database, stores: Stores, namespace: string): Promise<void> {
+export async function adoptStores(db: Database, stores: StoreLocations, namespace: string): Promise<void> {
   const { id } = await readInstallation(db);
   for (const { write } of await openMarkers(stores)) await write(id);
   await recordMarked(db);
   await replaceNamespace(db, namespace);
 }
 
-function otherNamespace(own: string, namespace: string): Mismatch {
+function otherNamespace(own: string, namespace: string): OwnershipMismatch {
   return mismatch(`TEMPORAL_NAMESPACE is ${own}, and this installation uses ${namespace}`, 'TEMPORAL_NAMESPACE');
 }
 
-function storeMismatch({ id, isMarked }: Installation, found: readonly ReadMarker[]): Mismatch | undefined {
+function storeMismatch({ id, isMarked }: Installation, found: readonly ReadMarker[]): OwnershipMismatch | undefined {
   const strange = found.find(({ marker }) => marker !== undefined && marker !== id);
   if (strange !== undefined)
     return mismatch(`${strange.setting} (${strange.name}) belongs to another installation`, strange.setting);
@@ -114,7 +114,7 @@ function storeMismatch({ id, isMarked }: Installation, found: readonly ReadMarke
   return mismatch(`RESULT_STORE (${found[0]?.name}) is not the store of this installation`, 'RESULT_STORE');
 }
 
-function mismatch(reason: string, setting: string): Mismatch {
+function mismatch(reason: string, setting: string): OwnershipMismatch {
   return { reason, remedy: `Set ${setting} to that of the other processes, and check DATABASE_URL. ${adopt}` };
 }
 
@@ -125,7 +125,7 @@ function readMarkers(opened: readonly OpenedMarker[]): Promise<ReadMarker[]> {
   return Promise.all(opened.map(async (store) => ({ ...store, marker: await store.read() })));
 }
 
-async function openMarkers(stores: Stores): Promise<readonly OpenedMarker[]> {
+async function openMarkers(stores: StoreLocations): Promise<readonly OpenedMarker[]> {
   const { resultStore, resultStoreAlso } = stores;
   const open = async (setting: string, location: StoreLocation) => {
     return { setting, name: nameOfStore(location), ...(await openMarker(location, stores)) };

@@ -17,7 +17,7 @@ export type StoreSettings = S3Config &
   };
 
 /** The result store by default. */
-export function defaultStore({ dataFolder }: { readonly dataFolder: string }): StoreLocation {
+export function defaultStoreLocation({ dataFolder }: { readonly dataFolder: string }): StoreLocation {
   return { kind: 'folder', path: join(dataFolder, 'results') };
 }
 
@@ -29,25 +29,25 @@ export async function openStore(
 ): Promise<ResultStore> {
   const { resultStore, resultStoreAlso } = settings;
   const check = (location: StoreLocation, setting: string) =>
-    checkFiles(location, setting, settings, uses).catch((error: unknown) => {
+    checkStoreAccess(location, setting, settings, uses).catch((error: unknown) => {
       if (location.kind === 'folder' || error instanceof SetupError) throw error;
       const store = nameOfStore(location);
       log.warn({ err: error, store }, 'result store unavailable at the start; tasks wait for it');
     });
-  const first = await openFiles(resultStore, settings);
+  const first = await openMediaFiles(resultStore, settings);
   await check(resultStore, 'RESULT_STORE');
   if (resultStoreAlso === undefined) return createResultStore(first, settings);
   await check(resultStoreAlso, 'RESULT_STORE_ALSO');
-  return createResultStore(createTwoStores(first, await openFiles(resultStoreAlso, settings)), settings);
+  return createResultStore(createTwoStores(first, await openMediaFiles(resultStoreAlso, settings)), settings);
 }
 
 /** Opens the store for signing links only, without access to its files. */
 export async function openStoreForLinks(settings: StoreSettings): Promise<ResultStore> {
-  return createResultStore(await openFiles(settings.resultStore, settings), settings);
+  return createResultStore(await openMediaFiles(settings.resultStore, settings), settings);
 }
 
 /** Opens one store without a request to it. */
-export async function openFiles(location: StoreLocation, config: S3Config): Promise<MediaFiles> {
+export async function openMediaFiles(location: StoreLocation, config: S3Config): Promise<MediaFiles> {
   if (location.kind === 'folder') return createFolderFiles(location.path);
   // Most installations do not need the SDK, which is large.
   const { createS3Files } = await import('./s3/s3-files.ts');
@@ -55,7 +55,7 @@ export async function openFiles(location: StoreLocation, config: S3Config): Prom
 }
 
 /** Creates the folder, or checks the rights to the bucket. Throws `SetupError` if the store rejects us. */
-export async function checkFiles(
+export async function checkStoreAccess(
   location: StoreLocation,
   setting: string,
   config: S3Config,

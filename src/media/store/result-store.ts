@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { contentTypeOf, type Move, requireMediaKey } from './check-media-key.ts';
+import { contentTypeOf, type KeyMove, requireMediaKey } from './check-media-key.ts';
 import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
 
 /** The store cannot be reached or rejects a request, which may be retried. */
@@ -25,7 +25,7 @@ export type MediaFiles = {
    * Moves each file from `from` to `to`, over an existing one. At any time, each is whole at one of its two keys at least. A missing
    * `from` was moved before, so moves may be repeated.
    */
-  readonly move: (moves: readonly Move[]) => Promise<void>;
+  readonly move: (moves: readonly KeyMove[]) => Promise<void>;
   /** Deletes a stored file. A missing one is no error. */
   readonly delete: (key: string) => Promise<void>;
   /** Deletes every file whose key begins with the folder. */
@@ -36,16 +36,16 @@ export type MediaFiles = {
   readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
   /** Returns how to send the file behind a link to a client; undefined if it does not exist. With `passing`, never as a redirect. */
-  readonly sourceOf: (link: ServedFile, method: 'GET' | 'HEAD', passing?: Passing) => Promise<MediaToSend | undefined>;
+  readonly sourceOf: (link: VerifiedLink, method: 'GET' | 'HEAD', passing?: ProxiedDownload) => Promise<MediaToSend | undefined>;
 };
 
 /** The bytes pass through this service, also those of a bucket: whole, or the range of the request. */
-export type Passing = { readonly range: string | undefined };
+export type ProxiedDownload = { readonly range: string | undefined };
 
 export type StoredFile = { readonly key: string; readonly sizeBytes: number };
 
 /** A link that was signed by us and has not expired. */
-export type ServedFile = {
+export type VerifiedLink = {
   readonly key: string;
   readonly contentType: string;
   readonly downloadName: string;
@@ -87,16 +87,16 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
     isArchiveSigned: (name: string, { expires, signature }: Omit<PresentedLink, 'key'>): boolean =>
       signer.verify({ key: archiveKey(name), expires, signature }) !== undefined,
     /** Undefined for a link that is altered or expired. */
-    open: (link: PresentedLink, disposition: ServedFile['disposition'] = 'inline'): ServedFile | undefined => {
+    open: (link: PresentedLink, disposition: VerifiedLink['disposition'] = 'inline'): VerifiedLink | undefined => {
       const linkExpiresAt = signer.verify(link);
       return linkExpiresAt === undefined ? undefined : described(link.key, disposition, linkExpiresAt);
     },
     /** The file for a caller who needs no signed link. */
-    attachment: (key: string): ServedFile | undefined => described(key, 'attachment', 0),
+    attachment: (key: string): VerifiedLink | undefined => described(key, 'attachment', 0),
   };
 }
 
-function described(key: string, disposition: ServedFile['disposition'], linkExpiresAt: number): ServedFile | undefined {
+function described(key: string, disposition: VerifiedLink['disposition'], linkExpiresAt: number): VerifiedLink | undefined {
   const contentType = contentTypeOf(key);
   if (contentType === undefined) return undefined;
   return { key, contentType, downloadName: key.split('/').slice(-2).join('-'), disposition, linkExpiresAt };

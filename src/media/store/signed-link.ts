@@ -16,7 +16,7 @@ export type ResultLinks = { readonly resultUrls: readonly string[]; readonly las
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
-export const linkLifeMs = dayMs;
+export const resultLinkLifeMs = dayMs;
 
 /**
  * A previous secret is needed for this long after the last process has stopped signing with it. The longest links are those to reference media for upstreams:
@@ -30,7 +30,7 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
   const textOf = (key: string, expires: string) => `${key}\n${expires}`;
   return {
     /** Returns an absolute URL to `/media/<key>` that is valid for `lifeMs`. */
-    sign: (key: string, lifeMs = linkLifeMs): string => {
+    sign: (key: string, lifeMs = resultLinkLifeMs): string => {
       const expires = String(Math.floor((now() + lifeMs) / 1000));
       return `${publicUrl}/media/${key}?expires=${expires}&signature=${signer.sign(textOf(key, expires))}`;
     },
@@ -47,7 +47,7 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
  * Returns fresh links to a task's video and its last frame: none before its
  * success, and none after the media was deleted.
  */
-export function resultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
+export function signResultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
   if (result === undefined || mediaDeletedAt !== undefined) return { resultUrls: [] };
   const { videoKey, lastFrameKey } = result;
   const lastFrame = lastFrameKey === undefined ? {} : { lastFrameUrl: store.link(lastFrameKey) };

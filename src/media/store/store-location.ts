@@ -31,7 +31,7 @@ export type S3Config = {
 };
 
 /** The origins from which a browser loads the files of a bucket, for the Content-Security-Policy; none for a folder, which we serve. */
-export function originsOf(location: StoreLocation, address: S3Config): string[] {
+export function originsOfStore(location: StoreLocation, address: S3Config): string[] {
   if (location.kind === 'folder') return [];
   const { s3Endpoint, s3Region, s3PathStyle = s3Endpoint !== undefined } = address;
   // The SDK finds the region elsewhere then.

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { type Move, requireSameExtensions } from './check-media-key.ts';
+import { type KeyMove, requireSameExtensions } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /**
@@ -43,7 +43,7 @@ async function* listBoth(first: MediaFiles, also: MediaFiles, folder: string): A
 }
 
 /** Copies a file that another process has staged in the other store. */
-async function bringOver(first: MediaFiles, also: MediaFiles, key: Move['from']): Promise<void> {
+async function bringOver(first: MediaFiles, also: MediaFiles, key: KeyMove['from']): Promise<void> {
   if ((await first.sizeOf(key)) !== undefined) return;
   await withTempFolder(async (folder) => {
     const path = join(folder, `file${extname(key)}`);

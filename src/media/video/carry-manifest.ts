@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { type Box, boxFile, type BoxFile, boxesIn, boxesInMemory, maxIndexBytes, readAt } from './mp4-boxes.ts';
+import { type Box, toBoxFile, type BoxFile, boxesIn, boxesInMemory, maxIndexBytes, readAt } from './mp4-boxes.ts';
 import { VideoFileError } from './video-file-error.ts';
 
 /** Far more than manifests with thumbnails have. */
@@ -23,7 +23,7 @@ export async function carryManifest(fromPath: string, { at, to }: Box, path: str
 
 async function* withManifest(path: string, manifest: Buffer): AsyncGenerator<Buffer> {
   await using handle = await open(path);
-  const file = await boxFile(handle);
+  const file = await toBoxFile(handle);
   for await (const box of boxesIn(file, { from: 0, to: file.bytes })) {
     if (box.type === 'moov') yield await movedIndex(file, box, manifest.length);
     else yield* createReadStream(path, { start: box.at, end: box.to - 1 }) as AsyncIterable<Buffer>; // without an encoding

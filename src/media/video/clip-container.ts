@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
-import { formatOf } from '../references/file-format.ts';
-import { type Box, BoxError, boxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
-import type { UploadName } from '../references/upload-rules.ts';
+import { formatOfBytes } from '../references/file-format.ts';
+import { type Box, BoxError, toBoxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
+import type { UploadFileName } from '../references/upload-rules.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusal extends Error {
@@ -14,7 +14,7 @@ export type ClipContainer = {
   readonly kind: ClipKind;
   /** ffmpeg's name of the reader. */
   readonly demuxer: 'mov' | 'matroska' | 'avi' | 'mp3' | 'wav' | 'aac' | 'ogg' | 'flac' | 'aiff';
-  readonly fileName: UploadName;
+  readonly fileName: UploadFileName;
 };
 
 /**
@@ -23,11 +23,11 @@ export type ClipContainer = {
  */
 export async function clipContainerOf(path: string): Promise<ClipContainer | undefined> {
   await using handle = await open(path);
-  const file = await boxFile(handle);
+  const file = await toBoxFile(handle);
   if (file.bytes === 0) throw new ClipRefusal('is empty');
   const start = await readAt(file, 0, startBytes);
   const text = start.toString('latin1');
-  if (formatOf(start)?.kind === 'image') return undefined;
+  if (formatOfBytes(start)?.kind === 'image') return undefined;
   if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text))
     return await isoContainer(file, text.slice(4, 12)).catch(refuse);
   if (text.startsWith('\x1aE\xdf\xa3')) return matroskaContainer(file, start);

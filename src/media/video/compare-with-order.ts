@@ -1,7 +1,7 @@
 import { countedSeconds } from '../../catalogue/prices/counted-seconds.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskResult } from '../../catalogue/tasks/task.ts';
-import { frameSizes, isAbove, isBelow } from '../../catalogue/media/frame-size.ts';
+import { frameSizesAt720p, isAboveResolution, isBelowResolution } from '../../catalogue/media/frame-size.ts';
 
 // The comparison of a stored video with its order: seconds, sound, ratio and size. A shortfall ends as the model declares
 // (src/tasks/end/shortfall.ts); more than ordered is delivered and reported to operators.
@@ -12,8 +12,8 @@ const ratioTolerance = 0.05;
 export const comparedAspects = ['seconds', 'sound', 'ratio', 'size'] as const;
 
 /**
- * One aspect in which a video differs from its order. The tolerance of the seconds is in `countedSeconds`, that of the size in `isBelow` and
- * `isAbove`.
+ * One aspect in which a video differs from its order. The tolerance of the seconds is in `countedSeconds`, that of the size in `isBelowResolution` and
+ * `isAboveResolution`.
  */
 export type OrderDifference = {
   readonly aspect: (typeof comparedAspects)[number];
@@ -31,7 +31,7 @@ export function compareWithOrder(order: Order, video: Measured): readonly OrderD
 }
 
 /** The differences of a successful task; none once its content, such as the images of the request, is deleted. */
-export function orderDifferences({ param, result, contentDeletedAt }: Task): readonly OrderDifference[] {
+export function differencesOfTask({ param, result, contentDeletedAt }: Task): readonly OrderDifference[] {
   return result === undefined || contentDeletedAt !== undefined ? [] : compareWithOrder(param.input, result);
 }
 
@@ -53,7 +53,7 @@ function ratioOf(order: Order, { widthPx, heightPx }: Measured): readonly OrderD
   const { ratio, imageUrls = [], videoUrls = [], firstFrameUrl, lastFrameUrl } = order;
   const hasPicture = imageUrls.length + videoUrls.length > 0 || (firstFrameUrl ?? lastFrameUrl) !== undefined;
   if (ratio === 'adaptive' || hasPicture) return [];
-  const size = frameSizes[ratio];
+  const size = frameSizesAt720p[ratio];
   const factor = widthPx / heightPx / (size.widthPx / size.heightPx);
   if (Math.abs(Math.log(factor)) <= Math.log(1 + ratioTolerance)) return [];
   return [{ aspect: 'ratio', kind: 'short', ordered: ratio, delivered: `${widthPx} × ${heightPx} pixels` }];
@@ -61,7 +61,7 @@ function ratioOf(order: Order, { widthPx, heightPx }: Measured): readonly OrderD
 
 function sizeOf({ resolution }: Order, { widthPx, heightPx }: Measured): readonly OrderDifference[] {
   const size = { widthPx, heightPx };
-  const kind = isBelow(resolution, size) ? 'short' : isAbove(resolution, size) ? 'more' : undefined;
+  const kind = isBelowResolution(resolution, size) ? 'short' : isAboveResolution(resolution, size) ? 'more' : undefined;
   if (kind === undefined) return [];
   return [{ aspect: 'size', kind, ordered: resolution, delivered: `${widthPx} × ${heightPx} pixels` }];
 }

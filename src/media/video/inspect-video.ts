@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
-import { failedByDisk, FfmpegError, reportedTooMuch } from '../ffmpeg/ffmpeg.ts';
+import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from '../ffmpeg/ffmpeg.ts';
 import { makeLastFrame } from '../ffmpeg/last-frame.ts';
-import { isPosterOf, makePoster } from '../ffmpeg/poster.ts';
+import { isUsablePoster, makePoster } from '../ffmpeg/poster.ts';
 import { probeVideo, type VideoFacts } from './probe-video.ts';
 import { VideoFileError } from './video-file-error.ts';
 
@@ -20,9 +20,9 @@ type VideoInspection = {
 export type VideoInspector = ReturnType<typeof createVideoInspector>;
 
 /** Measures a video and its poster that may stay as they are; undefined for others, which `VideoInspector` judges. */
-export async function measureIfUsable(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
+export async function measureIfPosterUsable(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
   const measured = await probeVideo(videoPath);
-  return (await isPosterOf(posterPath, measured)) ? measured : undefined;
+  return (await isUsablePoster(posterPath, measured)) ? measured : undefined;
 }
 
 /**
@@ -35,11 +35,11 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
   const limited = pLimit(availableParallelism());
   return ({ videoPath, deliveredPoster, posterPath, lastFramePath, signal }: VideoInspection) =>
-    blamingFile(async () => {
+    convertFileErrors(async () => {
       const measured = await probeVideo(videoPath, signal);
       if (lastFramePath !== undefined)
         await limited(() => makeLastFrame(ffmpeg, videoPath, lastFramePath, { ...measured, signal }));
-      if (deliveredPoster !== undefined && (await isPosterOf(deliveredPoster, measured)))
+      if (deliveredPoster !== undefined && (await isUsablePoster(deliveredPoster, measured)))
         return { measured, isPosterMade: false };
       await limited(() => makePoster(ffmpeg, videoPath, posterPath, { ...measured, signal }));
       return { measured, isPosterMade: true };
@@ -47,7 +47,7 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
 }
 
 /** Converts errors that the file caused to a `TaskError`; other errors are thrown unchanged, and may be retried. */
-export async function blamingFile<T>(work: () => Promise<T>): Promise<T> {
+export async function convertFileErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -60,7 +60,7 @@ export async function blamingFile<T>(work: () => Promise<T>): Promise<T> {
 function isCausedByFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
   if (!(error instanceof FfmpegError)) return false;
-  if (reportedTooMuch(error)) return true;
+  if (hasTooMuchOutput(error)) return true;
   const { exitCode, stalled } = error.failure;
-  return exitCode !== null && !stalled && !failedByDisk(error);
+  return exitCode !== null && !stalled && !isCausedByDisk(error);
 }

@@ -10,7 +10,7 @@ export class BoxError extends Error {
 /** `boxesRead`: those of all levels, because every box of a file could have as many within it. */
 export type BoxFile = { readonly handle: FileHandle; readonly bytes: number; boxesRead: number };
 
-export async function boxFile(handle: FileHandle): Promise<BoxFile> {
+export async function toBoxFile(handle: FileHandle): Promise<BoxFile> {
   return { handle, bytes: (await handle.stat()).size, boxesRead: 0 };
 }
 

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type Box, BoxError, boxFile, type BoxFile, boxesIn, maxIndexBytes, readAt } from './mp4-boxes.ts';
+import { type Box, BoxError, toBoxFile, type BoxFile, boxesIn, maxIndexBytes, readAt } from './mp4-boxes.ts';
 import { VideoFileError } from './video-file-error.ts';
 
 /** The `uuid` boxes of C2PA and of XMP. */
@@ -21,7 +21,7 @@ export type VideoLayout = {
 /** Reads the layout as far as the file can be read. Throws `VideoFileError` for a larger index than any reader should be given. */
 export async function videoLayoutOf(path: string): Promise<VideoLayout> {
   await using handle = await open(path);
-  const file = await boxFile(handle);
+  const file = await toBoxFile(handle);
   const { bytes } = file;
   const types: string[] = [];
   let [manifest, xmp, last]: (Box | undefined)[] = [];

@@ -15,20 +15,20 @@ export type Brand = {
   readonly buyCredits: string | undefined;
 };
 
-export const ownName = 'Videogen';
+export const productName = 'Videogen';
 
 /** Under another name the documents for operators are not served, and those for customers do not mention ours. */
 export function isWhiteLabel({ name }: Pick<Brand, 'name'>): boolean {
-  return name !== ownName;
+  return name !== productName;
 }
 
 /** The name as a token of ASCII, for headers and for the configuration of programs. */
-export function brandToken(name: string): string {
+export function asciiBrandName(name: string): string {
   const ascii = name.normalize('NFKD').replaceAll(/[^\w\s-]/gu, '');
   return ascii.trim().replaceAll(/[\s_-]+/g, '-') || 'video-api';
 }
 
 /** The sender in mails. Customers of a service without a name of its own know its address. */
-export function mailServiceOf({ name, support }: Brand, publicUrl: string) {
+export function mailSignatureOf({ name, support }: Brand, publicUrl: string) {
   return { name: isWhiteLabel({ name }) ? name : new URL(publicUrl).hostname, publicUrl, support };
 }

@@ -1,10 +1,10 @@
 import { one } from './statement.ts';
 
 /** Reads the database's clock, in Unix milliseconds. All machines agree on it. */
-export const readClock = one<{ readonly now: number }>({
+export const readDatabaseClock = one<{ readonly now: number }>({
   name: 'read-clock',
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 });
 
 /** Receivers accept signatures that are a few minutes old, and links expire by the clock of a machine. */
-export const clockWarnMs = 2_000;
+export const clockDifferenceWarnMs = 2_000;

@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { openSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
-import { describeError } from '../errors.ts';
+import { describeErrorForLog } from '../errors.ts';
 import { createLogOutput, type LogOutput } from './log-output.ts';
 
 /** `output` is that of the process's own log (`createLog`). */
@@ -13,7 +13,7 @@ const redact = {
 };
 
 /** Our errors are logged as `err`, those of the Temporal SDK as `error`. */
-const describe = (value: unknown) => (value instanceof Error ? describeError(value) : value);
+const describe = (value: unknown) => (value instanceof Error ? describeErrorForLog(value) : value);
 const serializers = { err: describe, error: describe };
 
 function mixin(): object {

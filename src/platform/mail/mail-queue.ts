@@ -78,7 +78,7 @@ export type DueMail = {
  * accept it after some minutes.
  */
 export const mailPausesSeconds = [60, 300, 900, 3600, 4 * 3600];
-export const maxAttempts = mailPausesSeconds.length + 1;
+export const maxMailAttempts = mailPausesSeconds.length + 1;
 
 /**
  * Takes mails that are due. Each is due again after a pause that is longer than an attempt, so that another process continues if this one

@@ -1,9 +1,9 @@
 import { type MailSignature, writeMail } from './mail.ts';
-import { type DueMail, endMail, maxAttempts, takeDueMails } from './mail-queue.ts';
+import { type DueMail, endMail, maxMailAttempts, takeDueMails } from './mail-queue.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { Database } from '../database/database.ts';
-import { describeError, errorCode } from '../errors.ts';
+import { describeErrorForLog, errorCode } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { repeatUntilClosed } from '../timing/repeat.ts';
 
@@ -33,7 +33,7 @@ export async function sendDueMails(sender: MailSender, signal = new AbortControl
       isMore = due.length === maxConcurrent;
     }
   } catch (error) {
-    sender.log.warn({ error: describeError(error) }, 'mail queue unavailable');
+    sender.log.warn({ error: describeErrorForLog(error) }, 'mail queue unavailable');
   }
 }
 
@@ -45,7 +45,7 @@ async function sendMail({ db, box, mailer, service, log }: MailSender, mail: Due
     const url = service.publicUrl + box.open(sealedPath, mailId);
     await mailer(recipient, writeMail(kind, service, url, expiresAt));
   } catch (error) {
-    const isOver = error instanceof MailRefused || attempts >= maxAttempts;
+    const isOver = error instanceof MailRefused || attempts >= maxMailAttempts;
     if (isOver) await endMail(db, mailId, 'failed');
     log.warn({ ...fields, ...reasonOf(error) }, isOver ? 'mail not sent' : 'mail attempt failed; it is retried');
     return;

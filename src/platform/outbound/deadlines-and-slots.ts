@@ -5,7 +5,7 @@ import { OutboundError } from './outbound-error.ts';
  * `restart` restarts the time. It returns when the work does, so the work has to obey the signal. `AbortSignal.any` with
  * `AbortSignal.timeout` is no substitute: on Node 20 it never fires once the garbage collector has run.
  */
-export async function withDeadline<T>(
+export async function runWithDeadline<T>(
   timeoutMs: number,
   signals: readonly AbortSignal[],
   work: (signal: AbortSignal, restart: () => void) => Promise<T>,
@@ -88,5 +88,5 @@ async function waitForSlot({ waiting }: Queue, maxWaitMs: number, signal: AbortS
       waiting.add(settle);
       inner.addEventListener('abort', settle, { once: true });
     });
-  await withDeadline(maxWaitMs, signal === undefined ? [] : [signal], slot);
+  await runWithDeadline(maxWaitMs, signal === undefined ? [] : [signal], slot);
 }

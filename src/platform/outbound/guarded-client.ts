@@ -6,15 +6,15 @@ import {
   type Head,
   type PostAnswer,
   type ReadBody,
-  readStart,
-  readSuccess,
-  readWhole,
-  saveBody,
+  readBodyStart,
+  readBodyOfSuccess,
+  readWholeBody,
+  saveBodyOfSuccess,
 } from './body/read-response.ts';
-import { exchange, type OutboundRequest, type Read } from './send-request.ts';
+import { sendRequest, type OutboundRequest, type Read } from './send-request.ts';
 import { isReachableByAll, urlRefusal, type OwnEndpoint, targetOf } from './guard/guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './guard/host-lookup.ts';
-import { createSlots, withDeadline } from './deadlines-and-slots.ts';
+import { createSlots, runWithDeadline } from './deadlines-and-slots.ts';
 import { OutboundError } from './outbound-error.ts';
 import { withSpan } from './request-span.ts';
 
@@ -93,7 +93,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
   const running = new Set<Promise<unknown>>();
   const run = async <T>({ timeoutMs, signal }: ExchangeOptions, work: (signal: AbortSignal) => Promise<T>) => {
     const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
-    const one = withDeadline(timeoutMs, signals, work);
+    const one = runWithDeadline(timeoutMs, signals, work);
     running.add(one);
     return await one.finally(() => running.delete(one));
   };
@@ -102,10 +102,10 @@ export function createGuardedClient(options: GuardedClientOptions) {
   return {
     /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
     get: (url: string, limits: GetOptions): Promise<Answer> =>
-      get(url, limits, (response) => readSuccess(response, limits.maxBytes)),
+      get(url, limits, (response) => readBodyOfSuccess(response, limits.maxBytes)),
     /** Like `get`, but writes the body of a 2xx to a new file at `path`, so that slow downloads need no memory. */
     download: (url: string, path: string, limits: GetOptions): Promise<Head> =>
-      get(url, limits, (response) => saveBody(response, path, limits.maxBytes)),
+      get(url, limits, (response) => saveBodyOfSuccess(response, path, limits.maxBytes)),
     /** Like `get`, but `read` receives every response that is no redirect. */
     open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
       run(limits, (signal) => follow(send, url, limits, signal, read)),
@@ -120,7 +120,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
         send({ method: 'POST', url, onChecked, ...request }, signal, async (response) => {
           // Read the address first: a closed socket no longer has one.
           const { remoteAddress = '' } = response.socket;
-          const answer = await readStart(response, maxResponseBytes);
+          const answer = await readBodyStart(response, maxResponseBytes);
           return { ...answer, isPublic: isReachableByAll(remoteAddress, targetOf(new URL(url))) };
         }),
       );
@@ -137,7 +137,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
     ): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) => {
         const headers = { ...identity, ...request.headers };
-        const read = whole(signal, (response) => readWhole(response, maxBytes, readBody));
+        const read = whole(signal, (response) => readWholeBody(response, maxBytes, readBody));
         return send({ method, url, ...request, headers }, signal, read);
       }),
     /** Aborts what is running (`aborted`) and waits for its end; later calls are `aborted` too. */
@@ -173,7 +173,7 @@ function createSend(options: GuardedClientOptions): Send {
       onChecked?.(addresses.every((address) => isReachableByAll(address, target)));
       const checked = { ...request, url, headers: { 'user-agent': userAgent, ...headers }, addresses, ca, signal };
       return await withSpan(checked.method, url, (onResponse) =>
-        exchange(checked, (response) => {
+        sendRequest(checked, (response) => {
           onResponse(response);
           return read(response);
         }),

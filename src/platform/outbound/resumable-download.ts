@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { chunksOf } from './body/read-response.ts';
 import { encodingsOf } from './body/content-encoding.ts';
-import { withDeadline } from './deadlines-and-slots.ts';
+import { runWithDeadline } from './deadlines-and-slots.ts';
 import { OutboundError } from './outbound-error.ts';
 
 /** A larger file is no valid result. */
@@ -55,7 +55,7 @@ export async function downloadResumably({
   for (let pauseMs = limits.firstPauseMs; ; pauseMs = Math.min(limits.maxPauseMs, 2 * pauseMs)) {
     signal.throwIfAborted();
     try {
-      return await withDeadline(limits.stallMs, [signal], async (alive, restart) => {
+      return await runWithDeadline(limits.stallMs, [signal], async (alive, restart) => {
         const receiving = open(alive, rangeOf(part), async (response) => {
           begin(response, part);
           await append(response, part, { toFile, maxBytes: limits.maxBytes, onChunk: restart });

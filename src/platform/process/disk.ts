@@ -60,6 +60,6 @@ const diskCodes: Readonly<Record<string, string>> = {
 };
 
 /** Returns what is wrong with the disk behind an error of a file; undefined for any other error. */
-export function diskProblemOf(code: string | undefined): string | undefined {
+export function diskProblemOfCode(code: string | undefined): string | undefined {
   return code === undefined ? undefined : diskCodes[code];
 }

@@ -27,7 +27,7 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-export function unknownName(what: string, name: string, known: readonly string[]): string {
+export function unknownNameMessage(what: string, name: string, known: readonly string[]): string {
   const meant = didYouMean(name, known);
   return `unknown ${what}, ${meant === undefined ? `allowed: ${known.join(', ')}` : `did you mean ${meant}?`}`;
 }

@@ -26,13 +26,13 @@ const unknownPrefix = 'unknown ';
 export function requestMessage(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'unrecognized_keys') {
     const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
-    return issue.keys.map((key) => unknownField(key, known)).join('\n');
+    return issue.keys.map((key) => unknownFieldMessage(key, known)).join('\n');
   }
   if (issue.input === undefined) return 'is required';
   return validationMessage(issue, requestWords) ?? 'is not valid';
 }
 
-export function unknownField(key: string, known: readonly string[]): string {
+export function unknownFieldMessage(key: string, known: readonly string[]): string {
   const meant = didYouMean(key, known);
   return meant === undefined ? 'unknown field' : `unknown field, did you mean ${meant}?`;
 }

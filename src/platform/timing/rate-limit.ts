@@ -13,13 +13,13 @@ export function rateLeft({ quota, windowMs }: Rate, dueInMs: number): RateLeft {
   return { remaining, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
 }
 
-export const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const millisecondsOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `20/10s` (or m, h); `off` returns undefined, which means no limit. */
 export function parseRate(text: string): Rate | undefined {
   if (text === 'off') return undefined;
   const [, quota, length, unit] = /^(\d{1,7})\/(\d{1,5})([smh])$/.exec(text) ?? [];
-  const windowMs = Number(length) * (unitsMs[unit ?? ''] ?? NaN);
+  const windowMs = Number(length) * (millisecondsOfUnit[unit ?? ''] ?? NaN);
   if (!(Number(quota) > 0 && windowMs > 0)) throw new Error('must be a rate such as 20/10s, or off');
   return { quota: Number(quota), windowMs };
 }

@@ -6,7 +6,7 @@ import type { Log } from '../log/log.ts';
 const firstPauseMs = 250;
 const maxPauseMs = 10_000;
 
-export type Retry = {
+export type StartStepRetry = {
   /** The step for the log, such as `connect to Temporal`. */
   readonly step: string;
   readonly log: Log;
@@ -18,7 +18,7 @@ export type Retry = {
 
 /** Retries a step of the start until it succeeds, so that an outage does not end a process that has accepted tasks. */
 export async function retryStartStep<T>(
-  { step, log, signal, onFirstFailure }: Retry,
+  { step, log, signal, onFirstFailure }: StartStepRetry,
   attempt: () => Promise<T>,
 ): Promise<T> {
   for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {

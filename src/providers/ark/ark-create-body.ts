@@ -11,7 +11,7 @@ import { jsonBody } from '../requests/request-bodies.ts';
 const maxImageBytes = 60_000_000;
 
 /** `parameters` of the catalogue entry are added to each create. What the client chose takes precedence over them. */
-export async function requestBody(
+export async function arkJobBody(
   request: JobRequest,
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
 ): Promise<RequestBody> {

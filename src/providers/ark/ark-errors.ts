@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import { codedErrorIn, type CreateRules, shownText, upstreamError } from '../answers.ts';
+import { codedErrorIn, type CreateRules, storableText, upstreamError } from '../answers.ts';
 import type { UpstreamError, NotAccepted } from '../provider-contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.
@@ -54,7 +54,7 @@ export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', me
   const meaning = refusals.has(status) ? meaningOf(code, message) : undefined;
   if (meaning === undefined) return undefined;
   if (meaning !== 'content' && meaning !== 'input') return { kind: 'not_accepted', reason: meaning, detail };
-  return { kind: 'refused', error: { kind: meaning, ...aboutIn(code), code: shownText(code, 100), detail } };
+  return { kind: 'refused', error: { kind: meaning, ...aboutIn(code), code: storableText(code, 100), detail } };
 };
 
 /** The codes of content name the rejected part, such as `InputImageSensitiveContentDetected`. */
@@ -78,6 +78,6 @@ export function jobFailure(record: JsonObject, word: string): UpstreamError {
 }
 
 /** Ark's own code, with the dot, or that of another Videogen; the 404 of a proxy proves nothing. */
-export function isMissing(body: JsonObject, status: number): boolean {
+export function isMissingAtArk(body: JsonObject, status: number): boolean {
   return status === 404 && /^(?:NotFound\.?|task_not_found)$/.test(codedErrorIn(body)?.code ?? '');
 }

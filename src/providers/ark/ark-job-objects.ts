@@ -41,7 +41,7 @@ export const arkStates: JobObjectRules<ArkRecord>['states'] = {
 
 type EndRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
 
-export function endOf(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
+export function arkStatusOfEnd(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
   const cost = costOf(record.body, job, rules.cost);
   const billed = cost && { cost };
   if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, record.status), ...billed };
@@ -81,7 +81,7 @@ type Listed = Pick<ArkRecord, 'id'> & z.output<typeof originSchema>;
  * Finds the jobs in a list that the lost create may have made. Returns undefined for any other body, and for a list with a job that cannot be
  * read, which may be the one.
  */
-export function searchList(
+export function candidatesInList(
   body: JsonObject,
   lost: LostCreate,
   maxListed: number,

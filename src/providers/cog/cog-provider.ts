@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
-import { bodyOf, classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
+import { jsonObjectIn, classifyCreate, type CreateRules, detailOf, type Reply, replyOf, storableText } from '../answers.ts';
 import type {
   FrozenConfig,
   RunOutcome,
@@ -23,7 +23,7 @@ import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
-import { extractVideo } from './extract-video.ts';
+import { saveVideoOfJson } from './extract-video.ts';
 
 /** `config.options.parameters`: `input`, the inputs of the model with placeholders, and size and frame rate. */
 export type CogProviderDeps = Pick<PolledProviderDeps, 'name' | 'config' | 'client' | 'warn'> & {
@@ -70,7 +70,7 @@ export function createCogProvider({
             timeoutMs: maxRunMs,
             maxBytes: maxAnswerBytes,
             signal: to.signal,
-            readBody: (chunks) => extractVideo(chunks, path),
+            readBody: (chunks) => saveVideoOfJson(chunks, path),
           }),
         );
       for (;;) {
@@ -135,7 +135,7 @@ type Prediction = z.output<typeof predictionSchema>;
  */
 function predictionIn(reply: Reply): Prediction | undefined {
   if ('error' in reply || (reply.answer.status !== 200 && reply.answer.status !== 202)) return undefined;
-  const body = bodyOf(reply.answer);
+  const body = jsonObjectIn(reply.answer);
   return body && predictionSchema.safeParse(body).data;
 }
 
@@ -157,7 +157,7 @@ const crash = 'Worker crashed';
 
 async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<RunOutcome> {
   const { status, error, output } = prediction;
-  const detail = shownText(error ?? status);
+  const detail = storableText(error ?? status);
   if (status === 'canceled' || error === crash) return { kind: 'lost', detail };
   if (status !== 'succeeded') return { kind: 'failed', error: { kind: 'upstream', detail } };
   const video = videoIn(output);

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import {
-  bodyOf,
+  jsonObjectIn,
   classifyCreate,
   codedErrorIn,
   type CreateRules,
@@ -12,11 +12,11 @@ import {
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { retryLookup, undecided } from '../jobs/find-lost-create.ts';
+import { unreadableLookup, undecidedLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
-import { uploadAndFillWorkflow, isVideoFile, type WorkflowProviderDeps } from './comfy-workflow.ts';
+import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './comfy-workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
 
@@ -55,7 +55,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       const headers = { 'idempotency-key': jobKey };
       const reply = await call('POST', '/jobs', signal, { body, headers, timeoutMs: leftMs() });
       const outcome = classifyCreate(reply, createRules);
-      const answer = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+      const answer = 'answer' in reply ? jsonObjectIn(reply.answer) : undefined;
       if (answer === undefined || codedErrorIn(answer)?.code !== keyIsUsed) return outcome;
       // The server has read an earlier create with this name: the job is in the list, or it never began.
       const found = await findByName(jobKey, signal);
@@ -63,9 +63,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     },
     recover: async (lost, signal) => {
       const found = await findByName(lost.jobKey, signal);
-      if ('status' in found) return retryLookup;
+      if ('status' in found) return unreadableLookup;
       if (found.record !== undefined) return { kind: 'found', id: found.record.id };
-      return found.isComplete ? { kind: 'not_created' } : undecided(lost, 'not in the list, which may lack jobs');
+      return found.isComplete ? { kind: 'not_created' } : undecidedLookup(lost, 'not in the list, which may lack jobs');
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),
     cancel: async (job, signal) => records.cancelOutcomeOf(await call('POST', `/jobs/${job.id}/cancel`, signal), job),
@@ -125,7 +125,7 @@ const recordRules: JobObjectRules<JobRecord> = {
 
 function endOf({ error, status, outputs }: JobRecord, state: EndState): JobStatus {
   // The type of an output is `image` for videos, too, so its content type and its name are checked.
-  const isVideo = (type: string, name: string) => type.startsWith('video/') || isVideoFile(name);
+  const isVideo = (type: string, name: string) => type.startsWith('video/') || isVideoFileName(name);
   const video = outputs.findLast(({ name, content_type: type }) => isVideo(type, name));
   if (state === 'succeeded' && video !== undefined) return { state, result: { url: video.url } };
   const detail = state === 'succeeded' ? 'the workflow wrote no video' : (error?.message ?? status);

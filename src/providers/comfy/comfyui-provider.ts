@@ -11,11 +11,11 @@ import {
   upstreamError,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { retryLookup } from '../jobs/find-lost-create.ts';
+import { unreadableLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
-import { uploadAndFillWorkflow, isVideoFile, type WorkflowProviderDeps } from './comfy-workflow.ts';
+import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './comfy-workflow.ts';
 
 const callTimeoutMs = 15_000;
 /** Queue and history repeat whole graphs. */
@@ -70,7 +70,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     },
     recover: async (lost, signal) => {
       const { state } = await statusOf(lost, signal);
-      if (state === 'unclear') return retryLookup;
+      if (state === 'unclear') return unreadableLookup;
       return state === 'missing' ? { kind: 'not_created' } : { kind: 'found', id: lost.jobKey };
     },
     statusOf,
@@ -124,7 +124,7 @@ function endOf(entry: unknown, reply: Reply): JobStatus {
   if (status.status_str !== 'success') return { state: 'failed', error: upstreamErrorOf(status.messages) };
   const files = Object.values(outputs).flatMap((lists) => Object.values(lists).flat());
   const videos = files.map((file) => fileSchema.safeParse(file).data).filter((file) => file !== undefined);
-  const video = videos.findLast(({ filename, type }) => type === 'output' && isVideoFile(filename));
+  const video = videos.findLast(({ filename, type }) => type === 'output' && isVideoFileName(filename));
   if (video !== undefined) return { state: 'succeeded', result: { url: viewPath(video) } };
   return { state: 'failed', error: { kind: 'upstream', detail: 'the workflow wrote no video' } };
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import { didYouMean } from '../../platform/text/did-you-mean.ts';
-import { bodyOf, detailOf, replyOf, shownText } from '../answers.ts';
+import { jsonObjectIn, detailOf, replyOf, storableText } from '../answers.ts';
 import type { UpstreamClient } from '../provider-contract.ts';
 
 /** The inputs that each class of nodes requires. The Comfy API v2 does not list its classes. */
@@ -12,8 +12,8 @@ const [timeoutMs, maxBytes] = [30_000, 64 * 1024 * 1024];
 
 export async function readNodeClasses(client: Pick<UpstreamClient, 'call'>, signal: AbortSignal): Promise<NodeClasses> {
   const reply = await replyOf(client.call('GET', '/object_info', { timeoutMs, maxBytes, signal }));
-  const body = 'answer' in reply && reply.answer.status === 200 ? bodyOf(reply.answer) : undefined;
-  if (body === undefined) throw new Error(shownText(detailOf(reply), 300));
+  const body = 'answer' in reply && reply.answer.status === 200 ? jsonObjectIn(reply.answer) : undefined;
+  if (body === undefined) throw new Error(storableText(detailOf(reply), 300));
   return new Map(Object.entries(body).map(([name, info]) => [name, requiredOf(info)]));
 }
 

@@ -1,17 +1,17 @@
 import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
-import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
+import { jsonObjectIn, type CreateRules, type Reply, storableText, unprovenStatuses, type VendorError } from '../answers.ts';
 import type { Cost, UpstreamError } from '../provider-contract.ts';
 import type { Expression } from '../../catalogue/providers/expression.ts';
 import type { ErrorRule, ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { type Reader, textOf } from './expression-reader.ts';
+import { type ExpressionReader, textOf } from './expression-reader.ts';
 
 // Reads answers as a file describes. The common rules in ../answers.ts decide
 // what they prove.
 
-type Reading = { readonly file: ProviderFile; readonly reader: Reader };
+type Reading = { readonly file: ProviderFile; readonly reader: ExpressionReader };
 
 /** Evaluates the expressions of this answer first, because the common rules are synchronous. */
-export async function createRules({ file, reader }: Reading, reply: Reply, known: JsonObject): Promise<CreateRules> {
+export async function rulesOfCreate({ file, reader }: Reading, reply: Reply, known: JsonObject): Promise<CreateRules> {
   const data = answerData(reply, known);
   const { create } = file;
   const isAccepted = create.accepted === undefined || (await reader.flag('create.accepted', create.accepted, data));
@@ -37,14 +37,14 @@ export async function createRules({ file, reader }: Reading, reply: Reply, known
 
 export function answerData(reply: Reply, known: JsonObject): JsonObject {
   if ('error' in reply) return known;
-  const body = bodyOf(reply.answer);
+  const body = jsonObjectIn(reply.answer);
   return { ...known, status: reply.answer.status, ...(body !== undefined && { body }) };
 }
 
 type FindFields = JobFields & { readonly complete?: Expression | undefined };
 type JobFields = { readonly id: Expression; readonly handle?: Expression | undefined };
 
-async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, data: JsonObject) {
+async function jobIn(reader: ExpressionReader, field: string, { id, handle }: JobFields, data: JsonObject) {
   if (data['body'] === undefined) return undefined;
   const found = await reader.text(`${field}.id`, id, data);
   if (found === undefined) return undefined;
@@ -59,7 +59,7 @@ export async function failureIn(reading: Reading, data: JsonObject): Promise<Ups
   const status = data['status'] as number; // `answerData` adds it
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};
   const isOfJob = kind === 'content' || kind === 'image' || kind === 'input';
-  return { kind: isOfJob ? kind : 'upstream', ...(code !== undefined && { code }), detail: shownText(message) };
+  return { kind: isOfJob ? kind : 'upstream', ...(code !== undefined && { code }), detail: storableText(message) };
 }
 
 async function vendorError({ file, reader }: Reading, data: JsonObject): Promise<VendorError | undefined> {
@@ -68,7 +68,7 @@ async function vendorError({ file, reader }: Reading, data: JsonObject): Promise
   const words = await reader.value('error.message', file.error.message, data);
   const message = textOf(words) ?? (words === undefined || words === null ? undefined : JSON.stringify(words));
   if (code === undefined && message === undefined) return undefined;
-  return { ...(code !== undefined && { code: shownText(code, 100) }), ...(message !== undefined && { message }) };
+  return { ...(code !== undefined && { code: storableText(code, 100) }), ...(message !== undefined && { message }) };
 }
 
 type VendorAnswer = {
@@ -102,7 +102,7 @@ export async function costIn({ file, reader }: Reading, data: JsonObject): Promi
 }
 
 /** Returns the jobs in an answer that may be the lost one; undefined if the answer cannot be read. */
-export async function foundJobs(reader: Reader, find: FindFields, data: JsonObject) {
+export async function foundJobsIn(reader: ExpressionReader, find: FindFields, data: JsonObject) {
   if (find.complete !== undefined && !(await reader.flag('find.complete', find.complete, data))) return undefined;
   const found = await reader.outcome('find.id', find.id, data);
   if (found === undefined) return undefined;

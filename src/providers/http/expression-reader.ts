@@ -4,7 +4,7 @@ import { type Warn } from '../provider-contract.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
 
 /** Receives every evaluated expression: its field in the file, and its value or error. */
-export type Trace = (
+export type ExpressionTrace = (
   field: string,
   outcome: { readonly value: JsonValue | undefined } | { readonly error: string },
 ) => void;
@@ -13,7 +13,7 @@ export type Trace = (
  * Evaluates the expressions of a file; a missing one has no value. An error in a request is thrown, because then nothing may be
  * sent; one in an answer is no value, because an answer that cannot be read proves nothing.
  */
-export type Reader = {
+export type ExpressionReader = {
   required(field: string, expression: Expression, data: JsonObject): Promise<JsonValue>;
   value(field: string, expression: Expression | undefined, data: JsonObject): Promise<JsonValue | undefined>;
   /** Returns undefined only if the expression failed. */
@@ -29,7 +29,7 @@ type Outcome = { readonly value: JsonValue | undefined };
  * The readers of one file. Evaluations run one at a time, because interleaved ones would use up each other's time limit; those of
  * `creates` come first, because the id of a paid job may depend on them.
  */
-export function createReaders(warn: Warn, trace: Trace = () => undefined): { creates: Reader; others: Reader } {
+export function createReaders(warn: Warn, trace: ExpressionTrace = () => undefined): { creates: ExpressionReader; others: ExpressionReader } {
   const warned = new Set<string>();
   const oneAtATime = pLimit(1);
   const readerWith = (maxInQueue: number) => {
@@ -43,11 +43,11 @@ export function createReaders(warn: Warn, trace: Trace = () => undefined): { cre
 type ReaderDeps = {
   readonly warn: Warn;
   readonly warned: Set<string>;
-  readonly trace: Trace;
+  readonly trace: ExpressionTrace;
   readonly run: <T>(evaluate: () => Promise<T>) => Promise<T>;
 };
 
-function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {
+function createReader({ warn, warned, trace, run }: ReaderDeps): ExpressionReader {
   const evaluated = async (field: string, expression: Expression, data: JsonObject) => {
     try {
       const value = await run(() => expression.evaluate(data));
@@ -59,7 +59,7 @@ function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {
       return { error: `${field}: ${error.message}` };
     }
   };
-  const outcome: Reader['outcome'] = async (field, expression, data) => {
+  const outcome: ExpressionReader['outcome'] = async (field, expression, data) => {
     const result = await evaluated(field, expression, data);
     if (!('error' in result)) return result;
     // Every poll may repeat the error, so it is logged once.
@@ -67,7 +67,7 @@ function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {
     warned.add(field);
     return undefined;
   };
-  const value: Reader['value'] = async (field, expression, data) =>
+  const value: ExpressionReader['value'] = async (field, expression, data) =>
     expression === undefined ? undefined : (await outcome(field, expression, data))?.value;
   return {
     value,

@@ -19,22 +19,22 @@ import type {
   RequestBody,
   SubmitOutcome,
 } from '../provider-contract.ts';
-import { findJobOfCreate, retryLookup } from '../jobs/find-lost-create.ts';
-import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
+import { findJobOfCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
+import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, requestTimeouts } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
+import { answerData, costIn, rulesOfCreate, failureIn, foundJobsIn } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { createReaders, type Reader, textOf, type Trace } from './expression-reader.ts';
+import { createReaders, type ExpressionReader, textOf, type ExpressionTrace } from './expression-reader.ts';
 import { generatedHeaders } from './headers.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
-import { bodyWith, createData, jobData, lostData, namedData } from './request-data.ts';
+import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
 import { uploadImages } from './file-uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
 export type HttpProviderDeps = PolledProviderDeps & {
   readonly file: ProviderFile;
-  readonly trace?: Trace;
+  readonly trace?: ExpressionTrace;
 };
 
 const maxAnswerBytes = 256 * 1024;
@@ -63,7 +63,7 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
 }
 
 type Upstream = HttpProviderDeps & {
-  readonly reader: Reader;
+  readonly reader: ExpressionReader;
   readonly readState: ReturnType<typeof createStateReader<'queued' | 'running' | 'succeeded' | 'failed'>>;
   readonly call: Call;
 };
@@ -77,7 +77,7 @@ type Call = (
  * Returns the address for a request. The client checks that it belongs to the
  * upstream.
  */
-async function pathFor(reader: Reader, field: string, path: Expression, data: JsonObject): Promise<string> {
+async function pathFor(reader: ExpressionReader, field: string, path: Expression, data: JsonObject): Promise<string> {
   const address = textOf(await reader.required(field, path, data)) ?? '';
   if (/^(?:\/|https?:\/\/)[\x21-\x7e]*$/.test(address)) return address;
   throw new ExpressionError(`${field}: must begin with /, or be a whole address`);
@@ -89,13 +89,13 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
   try {
     const uploaded = await uploadsOf(upstream, request, leftMs, signal);
     if (uploaded !== undefined && 'kind' in uploaded) return uploaded;
-    const created = await createData(request, upstream, uploaded);
+    const created = await dataForCreate(request, upstream, uploaded);
     if ('kind' in created) return created;
     const { data, contents } = created;
     const path = await pathFor(reader, 'create.path', file.create.path, data);
-    const body = bodyWith(contents, await reader.required('create.json', file.create.json, data));
+    const body = bodyWithContents(contents, await reader.required('create.json', file.create.json, data));
     const reply = await call(file.create, { path, body, limits: { timeoutMs: leftMs(), signal } });
-    return classifyCreate(reply, await createRules(upstream, reply, data));
+    return classifyCreate(reply, await rulesOfCreate(upstream, reply, data));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     // No create was sent, because expressions about an answer do not throw.
@@ -107,7 +107,7 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, leftMs: () => 
   const { file, reader, call } = upstream;
   const { upload } = file;
   if (upload === undefined) return undefined;
-  const known = namedData(request, upstream);
+  const known = dataForUpload(request, upstream);
   const path = await pathFor(reader, 'upload.path', upload.path, known);
   const post = (body: RequestBody) => call({ method: 'POST' }, { path, body, limits: { timeoutMs: leftMs(), signal } });
   return await uploadImages(request, { file, reader, upload, known, send: post });
@@ -116,19 +116,19 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, leftMs: () => 
 async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal): Promise<RecoverOutcome> {
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
-  const limits = { timeoutMs: timeouts.recoverMs, signal };
-  const { data, reply, path } = await send(upstream, 'find', find, lostData(lost, upstream), limits);
+  const limits = { timeoutMs: requestTimeouts.recoverMs, signal };
+  const { data, reply, path } = await send(upstream, 'find', find, dataForLostCreate(lost, upstream), limits);
   // With the job's name in the address, a 404 is the empty list; without it, the address is wrong.
   const poll = classifyPoll(reply, (_body, status) => status === 404 && path.includes(lost.jobKey));
-  if ('status' in poll && poll.status.state !== 'missing') return retryLookup;
-  const found = await foundJobs(upstream.reader, find, data);
-  return found === undefined ? retryLookup : await findJobOfCreate(found, lost);
+  if ('status' in poll && poll.status.state !== 'missing') return unreadableLookup;
+  const found = await foundJobsIn(upstream.reader, find, data);
+  return found === undefined ? unreadableLookup : await findJobOfCreate(found, lost);
 }
 
 async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Promise<JobStatus> {
   const { file, reader, readState } = upstream;
-  const limits = { timeoutMs: timeouts.statusMs, signal };
-  const { data, reply } = await send(upstream, 'status', file.status, jobData(job, upstream), limits);
+  const limits = { timeoutMs: requestTimeouts.statusMs, signal };
+  const { data, reply } = await send(upstream, 'status', file.status, dataForJob(job, upstream), limits);
   const isMissing = await reader.flag('status.missing', file.status.missing, data);
   const poll = classifyPoll(reply, () => isMissing);
   if ('status' in poll) return poll.status;
@@ -160,8 +160,8 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
 async function cancel(upstream: Upstream, job: Job, signal: AbortSignal): Promise<CancelOutcome> {
   const step = upstream.file.cancel;
   if (step === undefined) return 'runs_on';
-  const limits = { timeoutMs: timeouts.cancelMs, signal };
-  const { data, reply } = await send(upstream, 'cancel', step, jobData(job, upstream), limits);
+  const limits = { timeoutMs: requestTimeouts.cancelMs, signal };
+  const { data, reply } = await send(upstream, 'cancel', step, dataForJob(job, upstream), limits);
   if ('error' in reply) return 'unclear';
   if (await upstream.reader.flag('cancel.cancelled', step.cancelled, data)) return 'cancelled';
   if (await upstream.reader.flag('cancel.ended', step.ended, data)) return 'ended';

@@ -5,26 +5,26 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { Job, JobRequest, PolledProvider, SubmitOutcome, UpstreamClient } from '../provider-contract.ts';
-import type { Exchange } from '../../catalogue/providers/provider-file-example.ts';
+import type { ExampleExchange } from '../../catalogue/providers/provider-file-example.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
-import type { Trace } from './expression-reader.ts';
+import type { ExpressionTrace } from './expression-reader.ts';
 
 // Plays the example of a file: the provider sends its requests, and receives the documented answers.
 
-export type Played = {
-  readonly exchange: Exchange;
+export type PlayedExchange = {
+  readonly exchange: ExampleExchange;
   readonly requests: readonly { readonly line: string; readonly body?: JsonValue }[];
   /** Every expression that was evaluated, in order. */
-  readonly values: readonly { readonly field: string; readonly outcome: Parameters<Trace>[1] }[];
+  readonly values: readonly { readonly field: string; readonly outcome: Parameters<ExpressionTrace>[1] }[];
   /** The differences from the example; none when the file is correct. */
   readonly differences: readonly string[];
 };
 
-export async function playExample(file: ProviderFile): Promise<readonly Played[]> {
+export async function playExample(file: ProviderFile): Promise<readonly PlayedExchange[]> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
   try {
-    const played: Played[] = [];
+    const played: PlayedExchange[] = [];
     for (const exchange of file.example.exchanges)
       played.push(await play(file, exchange, await exampleRequest(file, exchange, folder)));
     return played;
@@ -36,7 +36,7 @@ export async function playExample(file: ProviderFile): Promise<readonly Played[]
 /** The media contain their names as text, because nothing decodes them here. */
 async function exampleRequest(
   { example }: ProviderFile,
-  { given = {} }: Exchange,
+  { given = {} }: ExampleExchange,
   folder: string,
 ): Promise<JobRequest> {
   const { jobKey, model } = example;
@@ -82,10 +82,10 @@ async function exampleRequest(
   };
 }
 
-async function play(file: ProviderFile, exchange: Exchange, request: JobRequest): Promise<Played> {
+async function play(file: ProviderFile, exchange: ExampleExchange, request: JobRequest): Promise<PlayedExchange> {
   const { example } = file;
-  const requests: Played['requests'][number][] = [];
-  const values: Played['values'][number][] = [];
+  const requests: PlayedExchange['requests'][number][] = [];
+  const values: PlayedExchange['values'][number][] = [];
   const answers = [...exchange.uploads, exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
   const client: UpstreamClient = {
     call: async (method, path, { body }) => {
@@ -126,7 +126,7 @@ type Outcome = { readonly means: string; readonly job?: Pick<Job, 'id'> & Partia
 
 async function outcomeOf(
   provider: PolledProvider,
-  { step }: Exchange,
+  { step }: ExampleExchange,
   request: JobRequest,
   job: Job,
 ): Promise<Outcome> {
@@ -164,8 +164,8 @@ function createOutcome(outcome: SubmitOutcome): Outcome {
 }
 
 function requestDifferences(
-  { request, second, sends, uploads }: Exchange,
-  requests: Played['requests'],
+  { request, second, sends, uploads }: ExampleExchange,
+  requests: PlayedExchange['requests'],
 ): readonly string[] {
   const before = uploads.map((one) => one.request);
   const expected = [...before, request, ...(second === undefined ? [] : [second.request])];
@@ -178,7 +178,7 @@ function requestDifferences(
   return isSent ? differences : [...differences, `sends ${JSON.stringify(sent)} instead of ${JSON.stringify(sends)}`];
 }
 
-function outcomeDifferences({ example }: ProviderFile, { means }: Exchange, outcome: Outcome): readonly string[] {
+function outcomeDifferences({ example }: ProviderFile, { means }: ExampleExchange, outcome: Outcome): readonly string[] {
   const { job, url } = outcome;
   const differences = outcome.means === means ? [] : [`means ${outcome.means} instead of ${means}`];
   if (job !== undefined && !isDeepStrictEqual({ id: job.id, handle: job.handle ?? {} }, example.job))

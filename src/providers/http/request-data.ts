@@ -4,7 +4,7 @@ import type { MediaByRole, MediaRole } from '../../catalogue/media/media-by-role
 import { isBlank } from '../../catalogue/input/request-text.ts';
 import { spellImageReferences, withoutAddresses } from '../requests/task-values.ts';
 import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../provider-contract.ts';
-import { leadingImage, mediaDataUrls, mediaOf, refusedAsTooLarge } from '../requests/media-parts.ts';
+import { leadingImage, mediaDataUrls, mediaOfRoles, refusedAsTooLarge } from '../requests/media-parts.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 
@@ -14,7 +14,7 @@ type Frozen = { readonly file: ProviderFile; readonly config: FrozenConfig };
 
 /**
  * The contents of media would exceed the bounds of expressions, so these pass on placeholders that no client can write, and
- * `bodyWith` replaces them.
+ * `bodyWithContents` replaces them.
  */
 export type ContentsByPlaceholder = ReadonlyMap<string, string>;
 
@@ -22,7 +22,7 @@ export type ContentsByPlaceholder = ReadonlyMap<string, string>;
  * Returns the data of the create's expressions, or a refusal if the media are
  * too large for a request.
  */
-export async function createData(
+export async function dataForCreate(
   request: JobRequest,
   frozen: Frozen,
   uploaded?: MediaByRole<string>,
@@ -47,7 +47,7 @@ export async function createData(
 async function mediaData(request: JobRequest, file: ProviderFile, uploaded: MediaByRole<string> | undefined) {
   // Only files that the request contains are read.
   const isInRequest = (role: MediaRole) => formOf(file, role) === 'data-url' && usesMedia(file, [role]);
-  const urls = await mediaDataUrls(mediaOf(await request.media(), isInRequest), file);
+  const urls = await mediaDataUrls(mediaOfRoles(await request.media(), isInRequest), file);
   if (urls === undefined) return undefined;
   const contents = new Map<string, string>();
   const listed = (role: MediaRole): readonly JsonObject[] => {
@@ -78,23 +78,23 @@ function formOf({ images, clips }: ProviderFile, role: MediaRole): ProviderFile[
 }
 
 /** A body in which the contents of media replace their placeholders. */
-export function bodyWith(contents: ContentsByPlaceholder, value: JsonValue): RequestBody {
+export function bodyWithContents(contents: ContentsByPlaceholder, value: JsonValue): RequestBody {
   const text = JSON.stringify(value, (_name, one: unknown) =>
     typeof one === 'string' ? (contents.get(one) ?? one) : one,
   );
   return { contentType: 'application/json', bytes: text };
 }
 
-export function jobData({ id, handle, input, jobKey }: Job, frozen: Frozen): JsonObject {
+export function dataForJob({ id, handle, input, jobKey }: Job, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey, job: { id, handle } };
 }
 
 /** The data before the job is created. */
-export function namedData({ input, jobKey }: JobRequest, frozen: Frozen): JsonObject {
+export function dataForUpload({ input, jobKey }: JobRequest, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey };
 }
 
-export function lostData({ input, intendedAt, jobKey }: LostCreate, frozen: Frozen): JsonObject {
+export function dataForLostCreate({ input, intendedAt, jobKey }: LostCreate, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey, intendedAt };
 }
 

@@ -7,14 +7,14 @@ type Candidate = { readonly id: string; readonly handle?: JsonObject };
 export const visibleWithinMs = 120_000;
 
 /** The outcome for an answer that cannot be read, which proves nothing. The lookups end after ten minutes of such answers. */
-export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
+export const unreadableLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
 
 /**
  * The pause until the next lookup. The create takes a slot until its job is found or the list is certain, so lookups are frequent at first,
  * and the last one comes when the list can no longer lag.
  */
 function pauseBefore(ageMs: number): number {
-  const pauseMs = Math.min(retryLookup.afterMs, Math.max(2_000, ageMs / 2));
+  const pauseMs = Math.min(unreadableLookup.afterMs, Math.max(2_000, ageMs / 2));
   return Math.ceil(Math.min(pauseMs, visibleWithinMs - ageMs));
 }
 
@@ -55,11 +55,11 @@ export async function findJobOfCreate(
   }
   const count = found === undefined ? 0 : others.length + 1;
   const detail = `${count} jobs could be this one, and ${rivals} other creates are unanswered`;
-  return undecided(lost, isComplete ? detail : `${detail}; the list may lack jobs`);
+  return undecidedLookup(lost, isComplete ? detail : `${detail}; the list may lack jobs`);
 }
 
 /** Repeats the lookup in a list that decides nothing while it may lag, and then ends it. */
-export function undecided({ intendedAt }: Pick<LostCreate, 'intendedAt'>, detail: string): RecoverOutcome {
+export function undecidedLookup({ intendedAt }: Pick<LostCreate, 'intendedAt'>, detail: string): RecoverOutcome {
   const ageMs = Date.now() - intendedAt;
   return ageMs < visibleWithinMs ? { kind: 'later', afterMs: pauseBefore(ageMs) } : { kind: 'unknown', detail };
 }

@@ -3,11 +3,11 @@ import type { JsonObject } from '../../platform/text/json.ts';
 
 // The two shapes of a moderation hook: its requests, and the meaning of its answers.
 
-export type Content = { readonly prompt: string; readonly imageUrls: readonly string[] };
+export type ModeratedContent = { readonly prompt: string; readonly imageUrls: readonly string[] };
 
 type HookShape = {
   readonly requests: (
-    content: Content,
+    content: ModeratedContent,
     model: { readonly ours: string; readonly hook: string },
   ) => readonly JsonObject[];
   /** Returns the category of a refusal, or undefined for content that is allowed. Throws for any other answer. */

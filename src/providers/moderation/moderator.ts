@@ -4,11 +4,11 @@ import type { Emits } from '../../platform/metrics/emits.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
-import { createSlots, withDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
+import { createSlots, runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
 import { type JsonObject, parsedJson } from '../../platform/text/json.ts';
-import { type Content, hookShapeOf } from './hook-shapes.ts';
+import { type ModeratedContent, hookShapeOf } from './hook-shapes.ts';
 
 /** An endpoint that decides whether a video may be made of a prompt and images. */
 export type ModerationHook = {
@@ -24,7 +24,7 @@ export type ModerationHook = {
   readonly concurrency: number;
 };
 
-export type Verdict =
+export type ModerationVerdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly category: string }
   /** There was no usable answer, and the hook refuses what it could not check. */
@@ -34,7 +34,7 @@ export type Moderator = {
   /** True if a hook checks the creates of this model. */
   readonly checks: (model: string) => boolean;
   /** Never rejects. `imageUrls` are those that the client gave. */
-  readonly check: (content: Content & { readonly model: string }) => Promise<Verdict>;
+  readonly check: (content: ModeratedContent & { readonly model: string }) => Promise<ModerationVerdict>;
   readonly close: () => Promise<void>;
 };
 
@@ -77,7 +77,7 @@ const maxOpenHooks = 200;
 export function createModerator(deps: ModeratorDeps): Moderator {
   const closing = new AbortController();
   const opened = new LRUCache<string, OpenHook>({ max: maxOpenHooks, dispose: (hook) => void hook.close() });
-  const running = new Map<string, Promise<Verdict>>();
+  const running = new Map<string, Promise<ModerationVerdict>>();
   const hookOf = (model: string) => hookOfModel(deps, model);
 
   function open({ id, ...hook }: NamedHook): OpenHook {
@@ -86,7 +86,7 @@ export function createModerator(deps: ModeratorDeps): Moderator {
     return known;
   }
 
-  async function decide(hook: NamedHook, content: Content & { readonly model: string }): Promise<Verdict> {
+  async function decide(hook: NamedHook, content: ModeratedContent & { readonly model: string }): Promise<ModerationVerdict> {
     const startedAt = performance.now();
     const finish = (outcome: 'allowed' | 'refused' | 'error') =>
       deps.events.emit({ kind: 'content_checked', outcome, durationMs: performance.now() - startedAt });
@@ -170,11 +170,11 @@ type CheckOptions = ModerationHook & { readonly signal: AbortSignal };
 async function categoryFrom(
   { post }: OpenHook,
   { shape: name, model: hookModel, timeoutMs, signal: closing }: CheckOptions,
-  content: Content & { readonly model: string },
+  content: ModeratedContent & { readonly model: string },
 ): Promise<string | undefined> {
   const shape = hookShapeOf[name];
   const requests = shape.requests(content, { ours: content.model, hook: hookModel });
-  return await withDeadline(timeoutMs, [closing], async (signal) => {
+  return await runWithDeadline(timeoutMs, [closing], async (signal) => {
     const answers = await Promise.allSettled(
       requests.map(async (body) => refusalIn(shape.refusalIn, await post(body, signal))),
     );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FrameSize, sizeOf } from '../../catalogue/media/frame-size.ts';
+import { type FrameSize, upstreamFrameSize } from '../../catalogue/media/frame-size.ts';
 import type { videoDialects } from '../../catalogue/file/provider-schema.ts';
 import type { OptionValue } from '../../catalogue/input/input-options.ts';
 import type { ReferenceImage, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
@@ -33,7 +33,7 @@ type Create = Pick<JobRequest, 'input' | 'mediaLinks'> & {
   readonly parameters: Parameters;
 };
 
-export type Dialect = {
+export type VideosDialect = {
   readonly body: (create: Create) => Promise<RequestBody>;
   /** True if the server has its jobs in memory only. */
   readonly forgetsJobs: boolean;
@@ -64,7 +64,7 @@ const maxImageBytes = 40_000_000;
 
 const contentPath = ({ id }: { readonly id: string }) => `/videos/${id}/content`;
 
-export const dialects: Record<DialectName, Dialect> = {
+export const dialects: Record<DialectName, VideosDialect> = {
   // vLLM-Omni reads forms only. Without frames or seconds it would make a single frame.
   'vllm-omni': {
     body: vllmForm,
@@ -111,7 +111,7 @@ export const dialects: Record<DialectName, Dialect> = {
  * Returns the body of the create. Two requests under one `jobKey` request the
  * same video.
  */
-export async function bodyOfCreate(dialect: Dialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
+export async function bodyOfCreate(dialect: VideosDialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
   const parameters = parametersSchema.parse(config.options['parameters'] ?? {});
   const { input, mediaLinks } = request;
   const media = await request.media();
@@ -119,7 +119,7 @@ export async function bodyOfCreate(dialect: Dialect, request: JobRequest, config
     input,
     mediaLinks,
     model: config.upstreamModel,
-    size: sizeOf(input, leadingImage(media), parameters),
+    size: upstreamFrameSize(input, leadingImage(media), parameters),
     seed: seedOf(request),
     media,
     parameters,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import { videoDialects } from '../../catalogue/file/provider-schema.ts';
 import {
-  bodyOf,
+  jsonObjectIn,
   classifyCreate,
   classifyPoll,
   type CreateRules,
@@ -20,9 +20,9 @@ import {
   cancelOutcomeWithoutJob,
   type JobObjectRules,
 } from '../jobs/vendor-job-object.ts';
-import { findJobOfCreate, isSinceCreate, listsAllSinceCreate, retryLookup } from '../jobs/find-lost-create.ts';
-import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
-import { bodyOfCreate, type Dialect, dialects } from './videos-dialects.ts';
+import { findJobOfCreate, isSinceCreate, listsAllSinceCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
+import { createPolledProvider, type PolledProviderDeps, requestTimeouts } from '../jobs/polled-provider.ts';
+import { bodyOfCreate, type VideosDialect, dialects } from './videos-dialects.ts';
 
 const [maxRecordBytes, maxListBytes, maxListed] = [256 * 1024, 4 * 1024 * 1024, 100];
 
@@ -47,24 +47,24 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     submit: async (request, signal) => {
       const sent = await bodyOfCreate(dialect, request, config);
       const reply = await call('POST', '', submitTimeoutMs, signal, sent);
-      const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+      const body = 'answer' in reply ? jsonObjectIn(reply.answer) : undefined;
       if (body !== undefined) reportId(findJobId(body));
       return classifyCreate(reply, createRules);
     },
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
-      const limits = { timeoutMs: timeouts.recoverMs, signal, maxBytes: maxListBytes };
+      const limits = { timeoutMs: requestTimeouts.recoverMs, signal, maxBytes: maxListBytes };
       const reply = await replyOf(client.call('GET', `/videos?limit=${maxListed}&order=desc`, limits));
       const list = readBody(reply, (body) => listSchema.safeParse(body).data);
-      if ('status' in list) return retryLookup;
+      if ('status' in list) return unreadableLookup;
       const { prompt } = lost.input;
       const { data: jobs, has_more: isCut = jobs.length >= maxListed } = list.read;
       const candidates = jobs.filter((job) => job.prompt === prompt && isSinceCreate(job.created_at, lost));
       return await findJobOfCreate(candidates, lost, listsAllSinceCreate(jobs, isCut, lost));
     },
     statusOf: async (job, signal) => {
-      const reply = await call('GET', `/${job.id}`, timeouts.statusMs, signal);
-      const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+      const reply = await call('GET', `/${job.id}`, requestTimeouts.statusMs, signal);
+      const body = 'answer' in reply ? jsonObjectIn(reply.answer) : undefined;
       const record = body && recordRules.recordIn(body);
       const status = record?.id === job.id ? records.statusIn(record, job) : undefined;
       // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
@@ -73,7 +73,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     },
     cancel: async ({ id }, signal) => {
       if (dialect.deletes === 'no') return 'runs_on';
-      const reply = await call('DELETE', `/${id}`, timeouts.cancelMs, signal);
+      const reply = await call('DELETE', `/${id}`, requestTimeouts.cancelMs, signal);
       const poll = classifyPoll(reply, isMissing);
       return 'body' in poll ? deletedOutcome(dialect, poll.body) : cancelOutcomeWithoutJob(reply, poll);
     },
@@ -133,7 +133,7 @@ const recordRules = {
   },
 } as const satisfies Omit<JobObjectRules<JobRecord>, 'endOf'>;
 
-function endOf(record: JobRecord, state: EndState, { videoUrl }: Dialect): JobStatus {
+function endOf(record: JobRecord, state: EndState, { videoUrl }: VideosDialect): JobStatus {
   const { usage, error, status } = record;
   // OpenRouter bills in dollars.
   const cost = usage && {
@@ -188,7 +188,7 @@ function upstreamErrorOf(otherwise: UpstreamError['kind'], { code = '', message 
   return upstreamError(isContent ? 'content' : otherwise, code, message);
 }
 
-function deletedOutcome({ deletes }: Dialect, { status }: JsonObject): CancelOutcome {
+function deletedOutcome({ deletes }: VideosDialect, { status }: JsonObject): CancelOutcome {
   if (deletes === 'stops') return 'cancelled';
   return status === 'cancelled' || status === 'canceled' ? 'cancelled' : 'runs_on';
 }

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { sha256Of } from '../../media/store/file-hash.ts';
-import { withDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
+import { runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { detailOf } from '../answers.ts';
-import { type Received, failed, type Finding, pass, type Rule, skipped, statusIn } from './conformance-report.ts';
+import { type Received, failed, type Finding, pass, type ConformanceRule, skipped, statusIn } from './conformance-report.ts';
 import {
-  type Conformance,
-  createRun,
-  follow,
+  type ConformanceCheck,
+  createConformanceRun,
+  followToEnd,
   hasStatus,
   expectStatus,
-  isFinal,
+  isFinalRecord,
   expectRecord,
   expectUnknown,
   putWhenFree,
-  type Run,
+  type ConformanceRun,
   stopTimeoutMs,
 } from './conformance-recorder.ts';
 import { checkRange, checkDownload } from './conformance-download.ts';
@@ -22,8 +22,8 @@ import { checkRange, checkDownload } from './conformance-download.ts';
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.
 
 /** Checks the rules one by one and stops the jobs that it has begun. */
-export async function checkConformance(check: Conformance): Promise<readonly Finding[]> {
-  const run = createRun(check);
+export async function checkConformance(check: ConformanceCheck): Promise<readonly Finding[]> {
+  const run = createConformanceRun(check);
   try {
     if (check.earlierJob === undefined) {
       await checkStrangers(run);
@@ -37,7 +37,7 @@ export async function checkConformance(check: Conformance): Promise<readonly Fin
   return run.end();
 }
 
-async function checkStrangers({ strangers, bodies, send, test, skip }: Run): Promise<void> {
+async function checkStrangers({ strangers, bodies, send, test, skip }: ConformanceRun): Promise<void> {
   if (strangers === undefined) return skip(['key-missing', 'key-invalid'], 'no key was given');
   const { keyless, invalid } = strangers;
   await test('key-missing', async () => expectStatus(await send('GET', uuid(), { client: keyless }), [401]));
@@ -48,7 +48,7 @@ async function checkStrangers({ strangers, bodies, send, test, skip }: Run): Pro
   });
 }
 
-async function checkUnknown({ bodies, send, test }: Run): Promise<void> {
+async function checkUnknown({ bodies, send, test }: ConformanceRun): Promise<void> {
   await test('get-unknown', async () => expectUnknown(await send('GET', uuid())));
   await test('video-unknown', async () => expectStatus(await send('GET', uuid(), { path: '/video' }), [404]));
   await test('delete-unknown', async () => {
@@ -70,12 +70,12 @@ function otherVersion(body: string): string {
   return JSON.stringify({ ...(JSON.parse(body) as object), version: 1_000_000 });
 }
 
-const whileItRuns: readonly Rule[] = ['get-running', 'put-again', 'put-other-body', 'video-early'];
-const ofItsVideo: readonly Rule[] = ['video', 'video-plays', 'video-range'];
-const ofItsEnd: readonly Rule[] = ['put-ended', 'delete-ended', 'video-stays'];
+const whileItRuns: readonly ConformanceRule[] = ['get-running', 'put-again', 'put-other-body', 'video-early'];
+const ofItsVideo: readonly ConformanceRule[] = ['video', 'video-plays', 'video-range'];
+const ofItsEnd: readonly ConformanceRule[] = ['put-ended', 'delete-ended', 'video-stays'];
 
 /** Follows one job to its end, with requests before and after it. */
-async function checkJob(run: Run): Promise<void> {
+async function checkJob(run: ConformanceRun): Promise<void> {
   const { send, test, skip, bodies, say } = run;
   const id = uuid();
   const isMade = await test('put', async () => {
@@ -85,29 +85,29 @@ async function checkJob(run: Run): Promise<void> {
   if (!isMade) return skip([...whileItRuns, 'succeeds', ...ofItsVideo, ...ofItsEnd], 'no job was made');
   say(`job ${id} was made`);
   const found = await send('GET', id);
-  if (isFinal(found)) skip(whileItRuns, 'the job ended too soon');
+  if (isFinalRecord(found)) skip(whileItRuns, 'the job ended too soon');
   await test('get-running', async () => expectRecord(found, [200]));
   await test('put-again', async () => expectRecord(await send('PUT', id, { body: bodies.first }), [200]));
   await test('put-other-body', async () => expectRecord(await send('PUT', id, { body: bodies.other }), [200]));
   await test('video-early', async () => {
     const early = await send('GET', id, { path: '/video' });
     if (early.status === 404) return pass;
-    return isFinal(await send('GET', id)) ? skipped('the job ended too soon') : failed(early.came);
+    return isFinalRecord(await send('GET', id)) ? skipped('the job ended too soon') : failed(early.came);
   });
-  const last = await follow(run, id);
+  const last = await followToEnd(run, id);
   const status = statusIn(last) ?? '';
-  const isOver = run.signal.aborted && !isFinal(last);
+  const isOver = run.signal.aborted && !isFinalRecord(last);
   run.record(
     'succeeds',
     status === 'succeeded' ? pass : failed(isOver ? `the time was over; ${last.came}` : last.came),
   );
-  if (!isFinal(last)) return skip([...ofItsVideo, ...ofItsEnd], 'the job has not ended');
+  if (!isFinalRecord(last)) return skip([...ofItsVideo, ...ofItsEnd], 'the job has not ended');
   await checkEnded(run, id, status);
   skip(['restart'], `restart the server, then check it again with --job ${id}`);
 }
 
 /** A job that has ended stays unchanged, and its video can be fetched. */
-async function checkEnded(run: Run, id: string, status: string): Promise<void> {
+async function checkEnded(run: ConformanceRun, id: string, status: string): Promise<void> {
   const { send, test, skip, bodies } = run;
   const path = join(run.workFolder, 'video');
   const hasVideo = status === 'succeeded' && (await test('video', () => checkDownload(run, id, path)));
@@ -137,10 +137,10 @@ async function checkEnded(run: Run, id: string, status: string): Promise<void> {
   });
 }
 
-const ofCancelled: readonly Rule[] = ['cancel-again', 'put-canceled', 'video-canceled'];
+const ofCancelled: readonly ConformanceRule[] = ['cancel-again', 'put-canceled', 'video-canceled'];
 
 /** Creates another job by two concurrent requests, and stops it. */
-async function checkCancel(run: Run): Promise<void> {
+async function checkCancel(run: ConformanceRun): Promise<void> {
   const { send, test, skip, bodies } = run;
   const id = uuid();
   const isMade = await test('put-twice', async () => {
@@ -150,16 +150,16 @@ async function checkCancel(run: Run): Promise<void> {
     return invalid ?? (isDouble ? failed('201 to both') : pass);
   });
   if (!isMade) return skip(['cancel', ...ofCancelled], 'no job was made');
-  if (isFinal(await send('GET', id))) return skip(['cancel', ...ofCancelled], 'the job ended too soon');
+  if (isFinalRecord(await send('GET', id))) return skip(['cancel', ...ofCancelled], 'the job ended too soon');
   let status = '';
   const isStopped = await test('cancel', async () => {
     const answer = await send('DELETE', id);
     if (answer.status === 405) return skipped('the server cannot stop jobs');
     if (answer.status !== 200 || statusIn(answer) === undefined) return failed(answer.came);
     if (run.signal.aborted) return skipped('the time was over');
-    const after = await withDeadline(stopTimeoutMs, [run.signal], (signal) => follow({ ...run, signal }, id));
+    const after = await runWithDeadline(stopTimeoutMs, [run.signal], (signal) => followToEnd({ ...run, signal }, id));
     status = statusIn(after) ?? '';
-    if (!isFinal(after) || (isFinal(answer) && statusIn(answer) !== status)) return failed(after.came);
+    if (!isFinalRecord(after) || (isFinalRecord(answer) && statusIn(answer) !== status)) return failed(after.came);
     return pass;
   });
   if (!isStopped) return skip(ofCancelled, 'no job was stopped');
@@ -177,8 +177,8 @@ async function checkCancel(run: Run): Promise<void> {
   await test('video-canceled', async () => expectStatus(await send('GET', id, { path: '/video' }), [404]));
 }
 
-async function checkRestarted(run: Run, id: string): Promise<void> {
+async function checkRestarted(run: ConformanceRun, id: string): Promise<void> {
   const known = await run.send('GET', id);
-  await run.test('restart', async () => (isFinal(known) ? pass : failed(known.came)));
-  if (isFinal(known)) await checkEnded(run, id, statusIn(known) ?? '');
+  await run.test('restart', async () => (isFinalRecord(known) ? pass : failed(known.came)));
+  if (isFinalRecord(known)) await checkEnded(run, id, statusIn(known) ?? '');
 }

@@ -2,17 +2,17 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { detailOf, replyOf } from '../answers.ts';
-import { failed, pass, skipped, type Verdict } from './conformance-report.ts';
-import type { Conformance } from './conformance-recorder.ts';
+import { failed, pass, skipped, type RuleVerdict } from './conformance-report.ts';
+import type { ConformanceCheck } from './conformance-recorder.ts';
 
 // The video of a job in a check: whole, and from any byte on.
 
-type Source = Pick<Conformance, 'client' | 'signal'>;
+type Source = Pick<ConformanceCheck, 'client' | 'signal'>;
 
 /** This many breaks are no accident. */
 const maxBreaks = 5;
 
-export async function checkDownload({ client, signal }: Source, id: string, path: string): Promise<Verdict> {
+export async function checkDownload({ client, signal }: Source, id: string, path: string): Promise<RuleVerdict> {
   const broken = new AbortController();
   let breaks = 0;
   const onBreak = (error: unknown) => {
@@ -30,7 +30,7 @@ export async function checkDownload({ client, signal }: Source, id: string, path
 const maxRangeBytes = 64 * 1024 * 1024;
 const rangeTimeoutMs = 60_000;
 
-export async function checkRange({ client, signal }: Source, id: string, path: string): Promise<Verdict> {
+export async function checkRange({ client, signal }: Source, id: string, path: string): Promise<RuleVerdict> {
   const { size } = await stat(path);
   const first = Math.max(1, size - 1000);
   const target = `/jobs/${id}/video`;

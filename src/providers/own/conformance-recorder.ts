@@ -8,19 +8,19 @@ import {
   codeIn,
   failed,
   finalStatuses,
-  findInAll,
+  verdictsOnAll,
   type Finding,
   pass,
-  type Rule,
-  rules,
+  type ConformanceRule,
+  conformanceRules,
   skipped,
   statusIn,
-  type Verdict,
+  type RuleVerdict,
 } from './conformance-report.ts';
 
 // One check of a server: its requests and findings.
 
-export type Conformance = {
+export type ConformanceCheck = {
   readonly client: UpstreamClient;
   /** The same without the key, and with another one; undefined for a server without a key. */
   readonly strangers?: { readonly keyless: UpstreamClient; readonly invalid: UpstreamClient } | undefined;
@@ -49,18 +49,18 @@ const defaultPauseMs = 5_000;
 /** A canceled job must end within this time. */
 export const stopTimeoutMs = 60_000;
 
-export type Run = ReturnType<typeof createRun>;
+export type ConformanceRun = ReturnType<typeof createConformanceRun>;
 type RequestOptions = { readonly body?: string; readonly path?: '/video'; readonly client?: UpstreamClient };
 
-export function createRun(check: Conformance) {
+export function createConformanceRun(check: ConformanceCheck) {
   const { client, signal, say, onFinding } = check;
   const seen: Received[] = [];
   const findings: Finding[] = [];
   const unfinished = new Set<string>();
-  const isRecorded = (rule: Rule) => findings.some((one) => one.rule === rule);
-  const record = (rule: Rule, { outcome, came }: Verdict) => {
+  const isRecorded = (rule: ConformanceRule) => findings.some((one) => one.rule === rule);
+  const record = (rule: ConformanceRule, { outcome, came }: RuleVerdict) => {
     if (isRecorded(rule)) return;
-    const finding = { rule, outcome, expected: rules[rule], ...(came !== undefined && { came }) };
+    const finding = { rule, outcome, expected: conformanceRules[rule], ...(came !== undefined && { came }) };
     findings.push(finding);
     onFinding(finding);
   };
@@ -89,13 +89,13 @@ export function createRun(check: Conformance) {
     record,
     pause: async (ms: number) => await delay(ms, undefined, { signal }).catch(() => undefined),
     /** Tests a rule unless it has a finding or the time is over; returns whether the server follows it. */
-    test: async (rule: Rule, work: () => Promise<Verdict>) => {
+    test: async (rule: ConformanceRule, work: () => Promise<RuleVerdict>) => {
       if (isRecorded(rule)) return false;
       const verdict = signal.aborted ? skipped('the time was over') : await work();
       record(rule, verdict);
       return verdict.outcome === 'pass';
     },
-    skip: (names: readonly Rule[], why: string) => {
+    skip: (names: readonly ConformanceRule[], why: string) => {
       for (const rule of names) record(rule, skipped(why));
     },
     stopJobs: async () => {
@@ -105,16 +105,16 @@ export function createRun(check: Conformance) {
       }
     },
     end: (): readonly Finding[] => {
-      for (const [rule, verdict] of findInAll(seen)) record(rule, verdict);
+      for (const [rule, verdict] of verdictsOnAll(seen)) record(rule, verdict);
       return findings;
     },
   };
 }
 
 /** Polls the job until it has ended, or is lost, or the time is over. */
-export async function follow({ send, pause, pollMs, signal, say }: Run, id: string): Promise<Received> {
+export async function followToEnd({ send, pause, pollMs, signal, say }: ConformanceRun, id: string): Promise<Received> {
   let [last, printed, misses] = [await send('GET', id), '', 0];
-  while (!isFinal(last) && misses < 2 && !signal.aborted) {
+  while (!isFinalRecord(last) && misses < 2 && !signal.aborted) {
     const line = `job ${id}: ${statusIn(last) ?? last.came} ${shownProgress(last)}`.trimEnd();
     if (line !== printed) say((printed = line));
     await pause(pollMs);
@@ -131,7 +131,7 @@ function shownProgress({ body }: Received): string {
 
 /** Sends a PUT, or several at the same time. A server with one slot may be busy for a while, and reports it to all of them. */
 export async function putWhenFree(
-  { send, pause, bodies, say, signal }: Run,
+  { send, pause, bodies, say, signal }: ConformanceRun,
   id: string,
   times = 1,
 ): Promise<readonly Received[]> {
@@ -150,17 +150,17 @@ function isBusy(answer: Received): boolean {
   return answer.status === 429 || (answer.status === 503 && codeIn(answer) !== undefined);
 }
 
-export function expectStatus(answer: Received, statuses: readonly number[]): Verdict {
+export function expectStatus(answer: Received, statuses: readonly number[]): RuleVerdict {
   return statuses.includes(answer.status ?? 0) ? pass : failed(answer.came);
 }
 
 /** Accepts a 404 without a code, because the rule `errors` reports it. */
-export function expectUnknown(answer: Received): Verdict {
+export function expectUnknown(answer: Received): RuleVerdict {
   const code = codeIn(answer);
   return answer.status === 404 && (code ?? 'not_found') === 'not_found' ? pass : failed(answer.came);
 }
 
-export function expectRecord(answer: Received, statuses: readonly number[]): Verdict {
+export function expectRecord(answer: Received, statuses: readonly number[]): RuleVerdict {
   return statusIn(answer) === undefined ? failed(answer.came) : expectStatus(answer, statuses);
 }
 
@@ -168,6 +168,6 @@ export function hasStatus(answer: Received, status: string): boolean {
   return answer.status === 200 && statusIn(answer) === status;
 }
 
-export function isFinal(answer: Received): boolean {
+export function isFinalRecord(answer: Received): boolean {
   return finalStatuses.includes(statusIn(answer) ?? '');
 }

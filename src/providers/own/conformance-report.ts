@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { bodyOf, detailOf, type Reply, shownText } from '../answers.ts';
+import { jsonObjectIn, detailOf, type Reply, storableText } from '../answers.ts';
 import type { JsonObject } from '../../platform/text/json.ts';
 
 // The rules that a server of docs/providers/own.md is checked for, each with the text of its finding.
 
 /** By their names, in the order of the report. Rules that need a job are skipped without one. */
-export const rules = {
+export const conformanceRules = {
   'key-missing': 'a request without the key is answered 401',
   'key-invalid': 'a PUT with an invalid key gets 401 and creates no job',
   'get-unknown': 'GET of an unknown id is answered 404 not_found',
@@ -39,25 +39,25 @@ export const rules = {
   size: 'a record and an error have at most 64 KiB',
 } as const;
 
-export type Rule = keyof typeof rules;
+export type ConformanceRule = keyof typeof conformanceRules;
 
 export type Finding = {
-  readonly rule: Rule;
+  readonly rule: ConformanceRule;
   readonly outcome: 'pass' | 'fail' | 'skipped';
   readonly expected: string;
   /** The actual answer, or the reason for skipping the rule. */
   readonly came?: string;
 };
 
-export type Verdict = Pick<Finding, 'outcome' | 'came'>;
+export type RuleVerdict = Pick<Finding, 'outcome' | 'came'>;
 
-export const pass: Verdict = { outcome: 'pass' };
+export const pass: RuleVerdict = { outcome: 'pass' };
 
-export function failed(came: string): Verdict {
+export function failed(came: string): RuleVerdict {
   return { outcome: 'fail', came };
 }
 
-export function skipped(came: string): Verdict {
+export function skipped(came: string): RuleVerdict {
   return { outcome: 'skipped', came };
 }
 
@@ -75,8 +75,8 @@ const maxShown = 300;
 export function receivedOf(request: Received['request'], reply: Reply): Received {
   const answer = 'answer' in reply ? reply.answer : undefined;
   const text = answer === undefined ? `no answer: ${detailOf(reply)}` : detailOf(reply).trimEnd();
-  const came = `${request.method} ${request.path}: ${shownText(text, maxShown)}`;
-  return { request, status: answer?.status, body: answer && bodyOf(answer), reply, came };
+  const came = `${request.method} ${request.path}: ${storableText(text, maxShown)}`;
+  return { request, status: answer?.status, body: answer && jsonObjectIn(answer), reply, came };
 }
 
 export const finalStatuses = ['succeeded', 'failed', 'canceled'];
@@ -106,11 +106,11 @@ const fieldsSchema = z
   });
 
 /** Checks the rules that apply to every answer. */
-export function findInAll(all: readonly Received[]): readonly (readonly [Rule, Verdict])[] {
+export function verdictsOnAll(all: readonly Received[]): readonly (readonly [ConformanceRule, RuleVerdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
   const records = answered.filter((one) => statusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);
-  const verdict = (among: readonly Received[], problemOf: (one: Received) => string | undefined): Verdict => {
+  const verdict = (among: readonly Received[], problemOf: (one: Received) => string | undefined): RuleVerdict => {
     if (among.length === 0) return skipped('no answer of this kind');
     for (const one of among) {
       const problem = problemOf(one);

@@ -10,9 +10,9 @@ import type {
   RequestBody,
 } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { retryLookup } from '../jobs/find-lost-create.ts';
+import { unreadableLookup } from '../jobs/find-lost-create.ts';
 import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
-import { createPolledProvider, type PolledProviderDeps, timeouts } from '../jobs/polled-provider.ts';
+import { createPolledProvider, type PolledProviderDeps, requestTimeouts } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { seedOf, withoutAddresses } from '../requests/task-values.ts';
 
@@ -36,18 +36,18 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     clips: 'link',
     uploads,
     submit: async (request, signal) => {
-      const body = await requestBody(request, config);
+      const body = await ownJobBody(request, config);
       return classifyCreate(await call('PUT', request, submitTimeoutMs, signal, body), createRules(request));
     },
     recover: async (lost, signal) => {
       const { jobKey } = lost;
-      const found = records.read(await call('GET', lost, timeouts.recoverMs, signal), jobKey);
+      const found = records.read(await call('GET', lost, requestTimeouts.recoverMs, signal), jobKey);
       if ('record' in found) return { kind: 'found', id: jobKey };
       if (found.status.state === 'missing') return { kind: 'not_created' };
-      return { kind: 'later', afterMs: found.status.retryAfterMs ?? retryLookup.afterMs };
+      return { kind: 'later', afterMs: found.status.retryAfterMs ?? unreadableLookup.afterMs };
     },
-    statusOf: async (job, signal) => records.statusOf(await call('GET', job, timeouts.statusMs, signal), job),
-    cancel: async (job, signal) => records.cancelOutcomeOf(await call('DELETE', job, timeouts.cancelMs, signal), job),
+    statusOf: async (job, signal) => records.statusOf(await call('GET', job, requestTimeouts.statusMs, signal), job),
+    cancel: async (job, signal) => records.cancelOutcomeOf(await call('DELETE', job, requestTimeouts.cancelMs, signal), job),
   });
 }
 
@@ -55,7 +55,7 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
 export const protocolVersion = 2;
 
 /** The body of a PUT: the whole input without the client's addresses, with our copies of the media instead. */
-export async function requestBody(
+export async function ownJobBody(
   request: JobRequest,
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
 ): Promise<RequestBody> {

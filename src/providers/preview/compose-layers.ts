@@ -8,10 +8,10 @@ export const framesPerSecond = 24;
 export type Still = FrameSize & { readonly rgba: Buffer };
 
 /** A still that moves through the film; `x` and `y` are expressions of ffmpeg, made of numbers and the frame's number `n`. */
-export type Layer = Still & { readonly x: string; readonly y: string; readonly time?: Stretch };
+export type Layer = Still & { readonly x: string; readonly y: string; readonly time?: LayerTime };
 
 /** The frames in which a layer is visible; without one it is visible in all of them. */
-export type Stretch = {
+export type LayerTime = {
   readonly fromFrame: number;
   readonly frames: number;
   readonly fadeInFrames: number;
@@ -53,7 +53,7 @@ function repeated(frames: number): string {
 }
 
 /** Repeats the one frame while the layer is visible, and fades its alpha. */
-function timing({ fromFrame, frames, fadeInFrames, fadeOutFrames }: Stretch): string {
+function timing({ fromFrame, frames, fadeInFrames, fadeOutFrames }: LayerTime): string {
   const fadeIn = fadeInFrames > 0 ? `,fade=t=in:s=0:n=${fadeInFrames}:alpha=1` : '';
   const fadeOut = fadeOutFrames > 0 ? `,fade=t=out:s=${frames - fadeOutFrames}:n=${fadeOutFrames}:alpha=1` : '';
   return `,${repeated(frames)}${fadeIn}${fadeOut},setpts=N+${fromFrame}`;

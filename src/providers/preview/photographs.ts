@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
-import type { Layer, Stretch } from './compose-layers.ts';
+import type { Layer, LayerTime } from './compose-layers.ts';
 
 /** Half a second, or a third of a shot where shots are short. */
 const longestFadeFrames = 12;
 
 /** Shows the reference images one after the other; each fades in over the one before while the camera passes over it. */
-export async function photographs(
+export async function photographLayers(
   images: readonly ReferenceImage[],
   { frame, filmFrames }: { readonly frame: FrameSize; readonly filmFrames: number },
 ): Promise<readonly Layer[]> {
@@ -22,7 +22,7 @@ export async function photographs(
 }
 
 /** Divides the film evenly between its shots; each lasts until the next has covered it. */
-export function shotTime(shot: number, shots: number, filmFrames: number): Stretch {
+export function shotTime(shot: number, shots: number, filmFrames: number): LayerTime {
   const fadeFrames = Math.min(longestFadeFrames, Math.floor(filmFrames / shots / 3));
   const startOf = (one: number) => Math.round((one * filmFrames) / shots);
   const end = startOf(shot + 1) + (shot === shots - 1 ? 0 : fadeFrames);
@@ -34,7 +34,7 @@ export function shotTime(shot: number, shots: number, filmFrames: number): Stret
  * A picture that fills the frame without being stretched and moves by a whole pixel a frame along its longer side. A tall one is
  * shown from its top, where faces are.
  */
-async function shotOf(image: ReferenceImage, frame: FrameSize, time: Stretch): Promise<Layer> {
+async function shotOf(image: ReferenceImage, frame: FrameSize, time: LayerTime): Promise<Layer> {
   const isWide = image.widthPx * frame.heightPx > image.heightPx * frame.widthPx;
   const strip = isWide
     ? { ...frame, widthPx: frame.widthPx + time.frames }

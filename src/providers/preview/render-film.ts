@@ -5,11 +5,11 @@ import { frameSize } from '../../catalogue/media/frame-size.ts';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import type { GeneratedVideo, JobRequest, Workspace } from '../provider-contract.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './compose-layers.ts';
-import { photographs } from './photographs.ts';
+import { photographLayers } from './photographs.ts';
 import { createRandom, filmSeed } from './film-random.ts';
-import { choosePalette, drawn } from './scenes/drawing.ts';
-import { scene } from './scenes/scenes.ts';
-import { samplesPerSecond, soundtrack } from './soundtrack.ts';
+import { choosePalette, renderDrawing } from './scenes/drawing.ts';
+import { chooseScene } from './scenes/scenes.ts';
+import { samplesPerSecond, composeSoundtrack } from './soundtrack.ts';
 import { titleLayers } from './titles/title-layers.ts';
 
 /** A fixed number of threads gives the same bytes on every machine. */
@@ -50,7 +50,7 @@ export async function renderFilm(
   const random = createRandom(seed, 'scenery');
   const request = { frame, filmFrames, random, palette: choosePalette(random) };
   const [picture, titles, sound] = await Promise.all([
-    images.length > 0 ? photographs(images, request) : Promise.all(scene(request).map(drawn)),
+    images.length > 0 ? photographLayers(images, request) : Promise.all(chooseScene(request).map(renderDrawing)),
     titleLayers(title, model, request),
     input.generateAudio ? writeSound(workFolder, seed, input.duration) : [],
   ]);
@@ -68,6 +68,6 @@ export async function renderFilm(
 }
 
 async function writeSound(folder: string, seed: string, seconds: number): Promise<string[]> {
-  await writeFile(join(folder, 'sound.f32'), await soundtrack(seed, seconds));
+  await writeFile(join(folder, 'sound.f32'), await composeSoundtrack(seed, seconds));
   return ['-f', 'f32le', '-ar', `${samplesPerSecond}`, '-ac', '2', '-i', 'sound.f32'];
 }

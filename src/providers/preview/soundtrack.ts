@@ -18,7 +18,7 @@ const peak = 0.5;
 const [fadeInSeconds, fadeOutSeconds] = [0.25, 0.9];
 
 /** Returns slow chords under a plucked melody, exactly as long as the film: the samples of the left and right channel alternate. */
-export async function soundtrack(seed: string, durationSeconds: number): Promise<Float32Array> {
+export async function composeSoundtrack(seed: string, durationSeconds: number): Promise<Float32Array> {
   const sound = new Float32Array(durationSeconds * samplesPerSecond);
   for (const note of composed(createRandom(seed, 'sound'), durationSeconds)) {
     addNote(sound, note);

@@ -1,7 +1,7 @@
 import type { JsonValue, JsonObject } from '../../platform/text/json.ts';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { sizeOf } from '../../catalogue/media/frame-size.ts';
+import { upstreamFrameSize } from '../../catalogue/media/frame-size.ts';
 import {
   type MediaByRole,
   type MediaRole,
@@ -11,9 +11,9 @@ import {
 } from '../../catalogue/media/media-by-role.ts';
 import { resolutions } from '../../catalogue/input/input-bounds.ts';
 import { mediaFields, type TaskInput } from '../../catalogue/input/task-input.ts';
-import { type PlaceholderTask, usesPlaceholder } from '../../catalogue/providers/placeholders.ts';
+import { type PlaceholderValues, usesPlaceholder } from '../../catalogue/providers/placeholders.ts';
 import type { FrozenConfig, JobRequest } from '../provider-contract.ts';
-import { leadingImage, mediaOf } from './media-parts.ts';
+import { leadingImage, mediaOfRoles } from './media-parts.ts';
 
 // The values of a task in placeholders and bodies of requests.
 
@@ -31,12 +31,12 @@ export function taskValues(
   { options }: FrozenConfig,
   shape: ReferenceMedia,
   media: MediaByRole<JsonValue>,
-): PlaceholderTask {
+): PlaceholderValues {
   const parameters = parametersSchema.parse(options['parameters'] ?? {});
   return {
     input: request.input,
     seed: seedOf(request),
-    size: sizeOf(request.input, leadingImage(shape), parameters),
+    size: upstreamFrameSize(request.input, leadingImage(shape), parameters),
     fps: parameters.fps,
     media,
     prefix: filePrefix(request),
@@ -60,7 +60,7 @@ export async function fetchMediaOfTemplate(
   const needsShape = input.ratio === 'adaptive' && usesPlaceholder(template, ['width', 'height']);
   if (!needsShape && !mediaRoles.some(isUsed)) return { used: noMedia, shape: noMedia };
   const all = await media();
-  return { used: mediaOf(all, isUsed), shape: all };
+  return { used: mediaOfRoles(all, isUsed), shape: all };
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { invocation } from './output.ts';
+import { typedCommandLine } from './output.ts';
 
-export const sampleTask = '019abc12-3456-7def-8901-234567890abc';
-export const sampleKey = '019abc56-789a-7def-8901-234567890abc';
+export const sampleTaskId = '019abc12-3456-7def-8901-234567890abc';
+export const sampleKeyId = '019abc56-789a-7def-8901-234567890abc';
 
 const examplesOf = new WeakMap<Command, readonly string[]>();
 
@@ -25,9 +25,9 @@ export function addExamples(command: Command, lines: readonly string[]): Command
     words.length === 0 || command.commands.length === 0
       ? lines
       : command.commands.flatMap((below) => examplesOf.get(below)?.slice(0, 1) ?? []);
-  command.addHelpText('after', () => ['', 'Examples:', ...shown().map((line) => `  ${invocation(line)}`)].join('\n'));
+  command.addHelpText('after', () => ['', 'Examples:', ...shown().map((line) => `  ${typedCommandLine(line)}`)].join('\n'));
   // A whole help screen would hide the error message.
-  return command.showHelpAfterError(`(examples: ${invocation(...words, '--help')})`);
+  return command.showHelpAfterError(`(examples: ${typedCommandLine(...words, '--help')})`);
 }
 
 /** The words that are typed for a command, without the program's name. */

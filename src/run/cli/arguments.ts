@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { z } from 'zod';
-import { unitsMs } from '../../platform/timing/rate-limit.ts';
+import { millisecondsOfUnit } from '../../platform/timing/rate-limit.ts';
 import { maxUnixMs } from '../../api/core/request-fields.ts';
 import { idempotencyKeySchema } from '../../api/core/idempotency-key.ts';
 
 // Parsers for commander.
 
-export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
+export function wholeNumberParser(min: number, max = Number.MAX_SAFE_INTEGER) {
   return (text: string): number => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < min || value > max) {
@@ -18,7 +18,7 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
   };
 }
 
-export function id(text: string): string {
+export function parseId(text: string): string {
   if (!validate(text)) throw new InvalidArgumentError('It must be an id such as 019abc12-3456-7def-8901-234567890abc.');
   return text.toLowerCase();
 }
@@ -27,29 +27,29 @@ export function id(text: string): string {
 export const accountOption = ['--account <account>', 'account, by id or name', accountIdOrName] as const;
 
 function accountIdOrName(text: string): string {
-  return validate(text) ? text.toLowerCase() : textUpTo(maxNameLength)(text);
+  return validate(text) ? text.toLowerCase() : textParser(maxNameLength)(text);
 }
 
 const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
 /** RFC 3339, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
-export function instant(text: string): number {
+export function parseInstant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
-  const atMs = isSpan ? Date.now() + Number(count) * (unitsMs[unit] ?? 0) : Date.parse(date.safeParse(text).data ?? '');
+  const atMs = isSpan ? Date.now() + Number(count) * (millisecondsOfUnit[unit] ?? 0) : Date.parse(date.safeParse(text).data ?? '');
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError('It must be an instant such as 2027-01-31T00:00:00Z, or a span such as 90d.');
   if (atMs > maxUnixMs) throw new InvalidArgumentError(`It must not be after ${new Date(maxUnixMs).toISOString()}.`);
   return atMs;
 }
 
-export function futureInstant(text: string): number {
-  const atMs = instant(text);
+export function parseFutureInstant(text: string): number {
+  const atMs = parseInstant(text);
   if (atMs <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return atMs;
 }
 
-export function textUpTo(maxLength: number) {
+export function textParser(maxLength: number) {
   return (text: string): string => {
     // PostgreSQL counts code points, and cannot store NUL.
     if (text.trim() === '' || [...text].length > maxLength || text.includes('\0'))
@@ -58,7 +58,7 @@ export function textUpTo(maxLength: number) {
   };
 }
 
-export function idempotencyKey(text: string): string {
+export function parseIdempotencyKey(text: string): string {
   if (!idempotencyKeySchema.safeParse(text).success)
     throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters.');
   return text;

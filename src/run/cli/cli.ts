@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
-import { printAndExit } from '../main/run-until-signal.ts';
+import { printErrorAndExit } from '../main/run-until-signal.ts';
 import { addExamples } from './add-command.ts';
 import { commands } from './commands.ts';
 import { CommandError, hasAnswered, usageExitCode } from './output.ts';
@@ -38,7 +38,7 @@ function fail(error: unknown): never {
   const json = error instanceof CommandError ? error.json : { error: message };
   if (asJson && !hasAnswered()) process.stdout.write(`${JSON.stringify(json)}\n`);
   if (error instanceof CommanderError) process.exit(usageExitCode);
-  printAndExit(error);
+  printErrorAndExit(error);
 }
 
 process.umask(0o077);

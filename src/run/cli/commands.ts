@@ -21,13 +21,13 @@ export const commands: Readonly<Record<string, AddCommand>> = {
   user: async (program) =>
     (await import('./commands/user-commands.ts')).addUserCommands(program, await runner(program)),
   'top-up': async (program) =>
-    (await import('./commands/top-up-commands.ts')).addTopUpCommands(program, await runner(program)),
+    (await import('./commands/top-up-commands.ts')).addTopUpReconcileCommand(program, await runner(program)),
   'callback-secret': async (program) =>
     (await import('./commands/key-commands.ts')).addCallbackSecretCommands(program, await runner(program)),
   secret: async (program) =>
     (await import('./commands/key-commands.ts')).addSecretCommands(program, await runner(program)),
   audit: async (program) =>
-    (await import('./commands/account-commands.ts')).addAuditCommand(program, await runner(program)),
+    (await import('./commands/account-commands.ts')).addLedgerAuditCommand(program, await runner(program)),
   reconcile: async (program) =>
     (await import('./commands/reconcile-command.ts')).addReconcileCommand(program, await runner(program)),
   provider: async (program) =>
@@ -40,5 +40,5 @@ export const commands: Readonly<Record<string, AddCommand>> = {
 };
 
 async function runner(program: Command) {
-  return (await import('./run-command.ts')).createRunner(program);
+  return (await import('./run-command.ts')).createDatabaseRunner(program);
 }

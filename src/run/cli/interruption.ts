@@ -5,7 +5,7 @@ import { CommandError } from './output.ts';
 const interruptedExitCode = 130;
 
 /** The error of a command that was interrupted and has cleaned up. */
-export function interrupted(message: string): CommandError {
+export function interruptionError(message: string): CommandError {
   return new CommandError(message, interruptedExitCode);
 }
 
@@ -20,7 +20,7 @@ export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGI
     const isSamePress = Date.now() - lastAt < samePressMs;
     lastAt = Date.now();
     if (isSamePress) return;
-    if (!first.signal.aborted) return first.abort(interrupted('Interrupted.'));
+    if (!first.signal.aborted) return first.abort(interruptionError('Interrupted.'));
     if (exitMessage === undefined) return;
     process.stderr.write(`${exitMessage}\n`);
     process.exit(interruptedExitCode);

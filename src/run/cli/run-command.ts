@@ -10,22 +10,22 @@ import { lockDataFolder } from '../embedded/data-folder.ts';
 import { readPort } from '../embedded/persisted-port.ts';
 import { clusterFolderOf } from '../embedded/postgres/postgres-cluster.ts';
 import { postgresFolder } from '../embedded/server-folders.ts';
-import { findPostgres, startPostgres } from '../embedded/postgres/postgres.ts';
+import { findPostgresUrl, startPostgres } from '../embedded/postgres/postgres.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { idOfAccountCalled, noAccount } from './account-by-name.ts';
-import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from './output.ts';
 import { readServiceConfig } from './service-config.ts';
 
-export type Context = { readonly db: Database; readonly config: Config };
+export type CommandContext = { readonly db: Database; readonly config: Config };
 
 /** Wraps a command: reads the configuration, runs the command on the database, prints its answer. */
 export type RunOnDatabase = <Parameters extends unknown[]>(
-  work: (context: Context, ...parameters: Parameters) => Promise<Answer>,
+  work: (context: CommandContext, ...parameters: Parameters) => Promise<CommandAnswer>,
 ) => (...parameters: Parameters) => Promise<void>;
 
-export function createRunner(program: Command): RunOnDatabase {
+export function createDatabaseRunner(program: Command): RunOnDatabase {
   return (work) =>
     async (...parameters) => {
       const config = readServiceConfig();
@@ -33,7 +33,7 @@ export function createRunner(program: Command): RunOnDatabase {
         await replaceAccountName(db, parameters);
         return work({ db, config }, ...parameters);
       });
-      printAnswer(answer, isJson(program));
+      printAnswer(answer, isJsonRequested(program));
     };
 }
 
@@ -56,11 +56,11 @@ async function accountIdOf(db: Database, text: string): Promise<string> {
 }
 
 /**
- * Runs a command on the database of `withDatabaseUrl`. An embedded database
+ * Runs a command on the database of `withRunningDatabase`. An embedded database
  * that was started for the command is migrated first.
  */
 function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  return withDatabaseUrl(config, async (url) => {
+  return withRunningDatabase(config, async (url) => {
     if (config.databaseUrl === undefined) await (await import('../schema/migrator.ts')).migrateToLatest(url);
     const db = createDatabase({ url, poolSize: 2 });
     try {
@@ -75,9 +75,9 @@ function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Pr
  * Passes DATABASE_URL, else the embedded database, which is started for the command unless it runs. A command never creates one: an
  * operator who forgot DATABASE_URL would find the installation empty.
  */
-export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+export async function withRunningDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const folder = postgresFolder(config);
-  const url = config.databaseUrl ?? (await findPostgres(folder));
+  const url = config.databaseUrl ?? (await findPostgresUrl(folder));
   if (url !== undefined) return work(url);
   if (!existsSync(clusterFolderOf(folder)))
     throw new CommandError(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { parseAccent } from '../../platform/brand/accent.ts';
-import { type Brand, ownName } from '../../platform/brand/brand.ts';
+import { type Brand, productName } from '../../platform/brand/brand.ts';
 import { readLogo } from '../../platform/brand/logo.ts';
-import { from, httpUrl, parsedBy } from './setting-kinds.ts';
+import { settingFrom, httpUrl, parsedBy } from './setting-kinds.ts';
 
 const brandName = z.string().regex(/^(?! )[^\p{C}<>"{}]{1,60}(?<! )$/u, {
   error: 'must be 1 to 60 characters on one line, without <, >, ", { and }',
@@ -15,13 +15,13 @@ const supportAddress = parsedBy((text) => {
 });
 
 export const brandFields = {
-  brandName: from('BRAND_NAME', brandName, ownName),
-  brandLogo: from('BRAND_LOGO', parsedBy(readLogo)),
-  brandAccent: from('BRAND_ACCENT', parsedBy(parseAccent)),
-  brandSupport: from('BRAND_SUPPORT', supportAddress),
-  brandTerms: from('BRAND_TERMS_URL', httpUrl),
-  brandPrivacy: from('BRAND_PRIVACY_URL', httpUrl),
-  brandBuyCredits: from('BRAND_BUY_CREDITS_URL', httpUrl),
+  brandName: settingFrom('BRAND_NAME', brandName, productName),
+  brandLogo: settingFrom('BRAND_LOGO', parsedBy(readLogo)),
+  brandAccent: settingFrom('BRAND_ACCENT', parsedBy(parseAccent)),
+  brandSupport: settingFrom('BRAND_SUPPORT', supportAddress),
+  brandTerms: settingFrom('BRAND_TERMS_URL', httpUrl),
+  brandPrivacy: settingFrom('BRAND_PRIVACY_URL', httpUrl),
+  brandBuyCredits: settingFrom('BRAND_BUY_CREDITS_URL', httpUrl),
 };
 
 export function brandSettings(given: z.output<z.ZodObject<typeof brandFields>>): { readonly brand: Brand } {

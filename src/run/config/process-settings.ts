@@ -26,7 +26,7 @@ export type Settings = Config &
     readonly workFolder: string;
   };
 
-export type RunningPart = {
+export type DrainablePart = {
   /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
   readonly leave?: () => void;
   /** Drains the part within a time limit; never rejects. */
@@ -38,10 +38,10 @@ export function externalSettings(config: Config): Settings {
   const { databaseUrl, temporal, secret, resultStore } = config;
   if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined)
     throw new Error('the configuration was not read with isExternal');
-  return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
+  return completeSettings(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
 }
 
-export function settingsWith(config: Config, found: FoundSettings): Settings {
+export function completeSettings(config: Config, found: FoundSettings): Settings {
   return {
     ...config,
     ...found,

@@ -2,9 +2,9 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { readCatalogueFile } from '../../catalogue/file/catalogue-file.ts';
-import { hookShapes, onErrors } from '../../catalogue/file/moderation-schema.ts';
+import { moderationHookShapes, hookErrorChoices } from '../../catalogue/file/moderation-schema.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
-import { parseRate, unitsMs } from '../../platform/timing/rate-limit.ts';
+import { parseRate, millisecondsOfUnit } from '../../platform/timing/rate-limit.ts';
 import { parseStoreLocation, type StoreLocation } from '../../media/store/store-location.ts';
 
 // Kinds of settings. Each error message states what is allowed.
@@ -13,8 +13,8 @@ export const anyText = z.string();
 
 export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
-export const hookShape = z.enum(hookShapes, { error: `must be ${hookShapes.join(' or ')}` });
-export const hookOnError = z.enum(onErrors, { error: `must be ${onErrors.join(' or ')}` });
+export const hookShape = z.enum(moderationHookShapes, { error: `must be ${moderationHookShapes.join(' or ')}` });
+export const hookOnError = z.enum(hookErrorChoices, { error: `must be ${hookErrorChoices.join(' or ')}` });
 
 export const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
@@ -48,7 +48,7 @@ export const seconds = (max: number) => wholeNumber(1, max).transform((count) =>
 
 export const rate = parsedBy(parseRate);
 
-export function catalogueIn(file: string, context: z.RefinementCtx) {
+export function readCatalogueSetting(file: string, context: z.RefinementCtx) {
   const path = resolve(file);
   try {
     return { path, catalogue: readCatalogueFile({ path }) };
@@ -65,7 +65,7 @@ const maxDelayMs = 5 * 60_000;
 export function parseDelay(text: string): number {
   if (text === '0') return 0;
   const [, amount, unit = ''] = /^(\d{1,6})(ms|s|m)$/.exec(text) ?? [];
-  const ms = Number(amount) * (unitsMs[unit] ?? Number.NaN);
+  const ms = Number(amount) * (millisecondsOfUnit[unit] ?? Number.NaN);
   if (!(ms <= maxDelayMs)) throw new Error('must be a duration of up to 5 minutes, such as 5s or 500ms, or 0');
   return ms;
 }
@@ -74,13 +74,13 @@ export function parseDelay(text: string): number {
 export const settingNames = z.registry<{ readonly variable: string; readonly defaultText?: string | undefined }>();
 
 /** A setting, which is read from `variable`; `defaultText` is its default, as written in the environment. */
-export function from<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
-export function from<T extends z.ZodType<unknown, string>>(
+export function settingFrom<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
+export function settingFrom<T extends z.ZodType<unknown, string>>(
   variable: string,
   kind: T,
   defaultText: string,
 ): z.ZodPipe<z.ZodDefault<z.ZodString>, T>;
-export function from(variable: string, kind: z.ZodType<unknown, string>, defaultText?: string) {
+export function settingFrom(variable: string, kind: z.ZodType<unknown, string>, defaultText?: string) {
   const field = defaultText === undefined ? kind.optional() : anyText.default(defaultText).pipe(kind);
   settingNames.add(field, { variable, defaultText });
   return field;
@@ -94,11 +94,11 @@ export function parseSecrets(text: string): readonly string[] {
   throw new Error(`must be secrets of at least ${leastSecretLength} characters each, separated by commas`);
 }
 
-export const absolute = (path: string) => resolve(path);
-export const withOurName = (path: string) => join(path, 'videogen');
+export const absolutePath = (path: string) => resolve(path);
+export const ownSubfolder = (path: string) => join(path, 'videogen');
 export const storeLocation = parsedBy((text): StoreLocation => {
   const location = parseStoreLocation(text);
-  return location.kind === 'folder' ? { ...location, path: absolute(location.path) } : location;
+  return location.kind === 'folder' ? { ...location, path: absolutePath(location.path) } : location;
 });
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { from, parsedBy, wholeNumber } from './setting-kinds.ts';
+import { settingFrom, parsedBy, wholeNumber } from './setting-kinds.ts';
 
 const signUpMode = z.enum(['off', 'open', 'code', 'domain'], { error: 'must be off, open, code or domain' });
 
@@ -28,13 +28,13 @@ function isDecodable(url: string): boolean {
 }
 
 export const signUpFields = {
-  signUp: from('SIGN_UP', signUpMode, 'off'),
-  signUpDomains: from('SIGN_UP_DOMAINS', emailDomains),
-  signUpCredits: from('SIGN_UP_CREDITS', wholeNumber(0, 999_999_999), '0'),
-  signUpLimit: from('SIGN_UP_LIMIT', wholeNumber(1, 100_000), '100'),
-  signUpLimitPerAddress: from('SIGN_UP_LIMIT_PER_ADDRESS', wholeNumber(1, 100_000), '5'),
-  smtpUrl: from('SMTP_URL', smtpUrl),
-  smtpFrom: from('SMTP_FROM', mailSender),
+  signUp: settingFrom('SIGN_UP', signUpMode, 'off'),
+  signUpDomains: settingFrom('SIGN_UP_DOMAINS', emailDomains),
+  signUpCredits: settingFrom('SIGN_UP_CREDITS', wholeNumber(0, 999_999_999), '0'),
+  signUpLimit: settingFrom('SIGN_UP_LIMIT', wholeNumber(1, 100_000), '100'),
+  signUpLimitPerAddress: settingFrom('SIGN_UP_LIMIT_PER_ADDRESS', wholeNumber(1, 100_000), '5'),
+  smtpUrl: settingFrom('SMTP_URL', smtpUrl),
+  smtpFrom: settingFrom('SMTP_FROM', mailSender),
 };
 
 type Given = z.output<z.ZodObject<typeof signUpFields>>;

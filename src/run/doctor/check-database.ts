@@ -2,18 +2,18 @@ import type { Config } from '../config/config.ts';
 import { unservedModels, type WorkerReport } from '../../catalogue/models/served-models.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
 import { secretProblem, trySecrets } from '../main/report-changed-secret.ts';
-import { clockWarnMs } from '../../platform/database/clock.ts';
+import { clockDifferenceWarnMs } from '../../platform/database/clock.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import { type DatabaseFacts, listMissingRights, readDatabaseFacts } from './database-facts.ts';
-import { listMigrations } from '../schema/migrator.ts';
+import { listRequiredMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../../catalogue/models/worker-reports.ts';
-import { listSetPriceNames } from '../../credits/prices/prices.ts';
-import { paymentsFinding } from './check-payments.ts';
-import { isTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
+import { listOperatorPriceNames } from '../../credits/prices/prices.ts';
+import { paymentHealthFinding } from './check-payments.ts';
+import { isStripeTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
-import { pricesFinding } from './check-prices.ts';
-import { shortfallsFinding } from './check-shortfalls.ts';
+import { unusedPricesFinding } from './check-prices.ts';
+import { recentShortfallsFinding } from './check-shortfalls.ts';
 import { listShortfalls } from '../../tasks/list/task-reports.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
@@ -102,15 +102,15 @@ function clockFinding(skewMs: number): Finding {
   const shown = `${(apart / 1000).toFixed(3)} s ${skewMs < 0 ? 'ahead of' : 'behind'} that of the database`;
   const remedy = 'Run a time service (chrony, systemd-timesyncd) on this machine and on that of the database.';
   if (apart >= errorSkewMs) return failure('clock', shown, remedy);
-  return apart >= clockWarnMs ? warning('clock', shown, remedy) : ok('clock', shown);
+  return apart >= clockDifferenceWarnMs ? warning('clock', shown, remedy) : ok('clock', shown);
 }
 
 const migrate = 'Run "videogen migrate" with this release.';
 
 async function schemaFindings(db: Database, facts: DatabaseFacts, config: DatabaseToCheck): Promise<Finding[]> {
   const { catalogue, stripeSecretKey } = config;
-  const provider = stripeSecretKey === undefined ? undefined : { isTest: isTestKey(stripeSecretKey) };
-  const required = await listMigrations();
+  const provider = stripeSecretKey === undefined ? undefined : { isTest: isStripeTestKey(stripeSecretKey) };
+  const required = await listRequiredMigrations();
   if (!facts.hasMigrations)
     return [
       failure('schema', 'the database is empty, or this user does not see what is in it', migrate),
@@ -149,9 +149,9 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, config: Databa
       : [
           await secretFinding(db, config),
           modelsFinding(config, await listWorkerReports(db)),
-          pricesFinding(catalogue.models, await listSetPriceNames(db)),
-          shortfallsFinding(await listShortfalls(db)),
-          paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
+          unusedPricesFinding(catalogue.models, await listOperatorPriceNames(db)),
+          recentShortfallsFinding(await listShortfalls(db)),
+          paymentHealthFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];
 }

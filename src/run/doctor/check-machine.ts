@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { provideFontSettings } from '../config/config.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
-import { maxBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
+import { maxUploadBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../../platform/process/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
-import { diskFinding, type Space, spaceFindings, spaceForVideos } from './check-store.ts';
+import { explainDiskError, type SpaceThresholds, checkFreeSpace, spaceForVideos } from './check-store.ts';
 
 const leastNode = '20.19';
 
@@ -39,7 +39,7 @@ export function checkMemory(renders: boolean, limitBytes = process.constrainedMe
 }
 
 /** An API stores several uploaded files while it checks them. */
-export const spaceForUploads: Space = { leastBytes: maxBytesAtOnce, enoughBytes: 1.2 * maxBytesAtOnce };
+export const spaceForUploads: SpaceThresholds = { leastBytes: maxUploadBytesAtOnce, enoughBytes: 1.2 * maxUploadBytesAtOnce };
 
 /** These folders must be writable even where the file system is read-only. */
 export async function checkFolders(workFolder: string, storesVideos: boolean): Promise<readonly Finding[]> {
@@ -50,13 +50,13 @@ export async function checkFolders(workFolder: string, storesVideos: boolean): P
   ];
 }
 
-async function folderFindings(check: string, path: string, setting: string, space: Space): Promise<readonly Finding[]> {
+async function folderFindings(check: string, path: string, setting: string, space: SpaceThresholds): Promise<readonly Finding[]> {
   try {
     if (setting === 'VIDEOGEN_DATA') await makePrivateFolder(path, setting);
     await rmdir(await mkdtemp(join(path, 'videogen-doctor-')));
-    return await spaceFindings(check, path, space);
+    return await checkFreeSpace(check, path, space);
   } catch (error) {
-    const ofDisk = diskFinding(check, path, error);
+    const ofDisk = explainDiskError(check, path, error);
     if (ofDisk !== undefined) return [ofDisk];
     const remedy = `Set ${setting} to a folder that this account may write to; a file system that is read only needs a volume there.`;
     return [failure(check, `${path} is not writable (${errorCode(error) ?? messageOf(error)})`, remedy)];
@@ -90,8 +90,8 @@ export async function checkFonts(): Promise<readonly Finding[]> {
 }
 
 async function drawLetters(): Promise<readonly Finding[]> {
-  const { drawnText } = await import('../../providers/preview/titles/drawn-text.ts');
-  const { rgba } = await drawnText('V', { weight: 'Bold' }, 40);
+  const { drawText } = await import('../../providers/preview/titles/drawn-text.ts');
+  const { rgba } = await drawText('V', { weight: 'Bold' }, 40);
   if (!rgba.some((byte) => byte !== 0))
     return [failure('fonts', 'titles are drawn without ink', 'Install the packages of this release again: npm ci')];
   return [ok('fonts', 'titles are drawn')];

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type Config, secretReader } from '../config/config.ts';
 import { defaultModerationHook } from '../config/process-settings.ts';
-import { createModerator, type HookProblem, type Verdict } from '../../providers/moderation/moderator.ts';
+import { createModerator, type HookProblem, type ModerationVerdict } from '../../providers/moderation/moderator.ts';
 import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
 
 const check = 'moderation';
@@ -45,7 +45,7 @@ async function checkHook(settings: Settings, model: string, isApi: boolean): Pro
   }
 }
 
-function findingOf(model: string, verdict: Verdict): Finding {
+function findingOf(model: string, verdict: ModerationVerdict): Finding {
   return verdict.kind === 'refused'
     ? warning(check, `${model}: the hook refuses a harmless prompt as ${verdict.category}`, `Check the hook (${page}).`)
     : ok(check, `${model}: the hook answers`);

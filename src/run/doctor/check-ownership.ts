@@ -1,5 +1,5 @@
-import { defaultStore } from '../../media/store/open-store.ts';
-import { findMismatch } from '../../media/store/installation-ownership.ts';
+import { defaultStoreLocation } from '../../media/store/open-store.ts';
+import { findOwnershipMismatch } from '../../media/store/installation-ownership.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -8,10 +8,10 @@ import { failure, type Finding, ok, unchecked } from './finding.ts';
 const check = 'installation';
 
 export async function checkOwnership(url: string, config: Config, namespace: string): Promise<readonly Finding[]> {
-  const { resultStore = defaultStore(config), resultStoreAlso } = config;
+  const { resultStore = defaultStoreLocation(config), resultStoreAlso } = config;
   const db = createDatabase({ url, poolSize: 1 });
   try {
-    const found = await findMismatch(db, { ...config, resultStore, resultStoreAlso }, namespace);
+    const found = await findOwnershipMismatch(db, { ...config, resultStore, resultStoreAlso }, namespace);
     if (found !== undefined) return [failure(check, found.reason, found.remedy)];
     return [ok(check, 'result store and namespace belong to this database')];
   } catch (error) {

@@ -13,7 +13,7 @@ const overdueMs = 3 * hourMs;
 const page = 'docs/operations/payments.md';
 
 /** The first finding that applies, the most expensive one first. */
-export function paymentsFinding({ provider, packages }: PaymentsToCheck, health: PaymentHealth): Finding {
+export function paymentHealthFinding({ provider, packages }: PaymentsToCheck, health: PaymentHealth): Finding {
   const check = 'payments';
   const { ungranted, examples, recent, recentLate, reconciledAt, now } = health;
   if (ungranted > 0)

@@ -1,10 +1,10 @@
-import type { Shortfalls } from '../../tasks/list/task-reports.ts';
+import type { ModelShortfalls } from '../../tasks/list/task-reports.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 const maxShown = 3;
 
 /** A model whose videos fall short of their orders is sold with more than it makes, such as sound. */
-export function shortfallsFinding(shortfalls: readonly Shortfalls[]): Finding {
+export function recentShortfallsFinding(shortfalls: readonly ModelShortfalls[]): Finding {
   if (shortfalls.length === 0) return ok('results', 'no video of the last week fell short of its order');
   const shown = shortfalls
     .slice(0, maxShown)

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskProblemOf, readDisk } from '../../platform/process/disk.ts';
+import { diskProblemOfCode, readDisk } from '../../platform/process/disk.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from '../../media/store/store-location.ts';
 import type { MediaFiles } from '../../media/store/result-store.ts';
 import { parseAllowList } from '../../platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
-import { checkFiles, openFiles } from '../../media/store/open-store.ts';
+import { checkStoreAccess, openMediaFiles } from '../../media/store/open-store.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 
 /** No task has this name. */
@@ -24,15 +24,15 @@ export async function checkStore(
   const check = setting === 'RESULT_STORE' ? 'result store' : 'second result store';
   const remedy = `Correct ${setting} and what belongs to it, or the rights to read, write and delete there.`;
   try {
-    await checkFiles(location, setting, config, { writes: true });
-    const linked = await tryFiles(await openFiles(location, config), tempFolder);
+    await checkStoreAccess(location, setting, config, { writes: true });
+    const linked = await tryFiles(await openMediaFiles(location, config), tempFolder);
     const shown = `${nameOfStore(location)} stores, returns and deletes files`;
     const space =
-      location.kind === 'folder' ? await spaceFindings(`${check} space`, location.path, spaceForVideos) : [];
+      location.kind === 'folder' ? await checkFreeSpace(`${check} space`, location.path, spaceForVideos) : [];
     if (linked !== undefined) return [failure(check, linked, 'Compare the clocks of this machine and of the store.')];
     return [ok(check, shown), ...space];
   } catch (error) {
-    return [diskFinding(check, nameOfStore(location), error) ?? failure(check, messageOf(error), remedy)];
+    return [explainDiskError(check, nameOfStore(location), error) ?? failure(check, messageOf(error), remedy)];
   }
 }
 
@@ -73,15 +73,15 @@ async function tryLink(files: MediaFiles, key: string): Promise<string | undefin
   }
 }
 
-export type Space = { readonly leastBytes: number; readonly enoughBytes: number };
+export type SpaceThresholds = { readonly leastBytes: number; readonly enoughBytes: number };
 
-export const spaceForVideos: Space = { leastBytes: 500e6, enoughBytes: 5e9 };
+export const spaceForVideos: SpaceThresholds = { leastBytes: 500e6, enoughBytes: 5e9 };
 
 const freeSpace = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
 
 /** Explains an error of a full or read-only disk; undefined for any other error. */
-export function diskFinding(check: string, path: string, error: unknown): Finding | undefined {
-  const problem = diskProblemOf(errorCode(error));
+export function explainDiskError(check: string, path: string, error: unknown): Finding | undefined {
+  const problem = diskProblemOfCode(errorCode(error));
   if (problem === undefined) return undefined;
   const remedy =
     problem === 'disk full' ? freeSpace : 'Check the disk and how it is mounted; see the log of the system.';
@@ -97,7 +97,7 @@ export async function checkDisk(check: string, path: string): Promise<readonly F
   return [failure(check, `${disk.problem}: ${free}; no tasks are accepted`, freeSpace)];
 }
 
-export async function spaceFindings(check: string, path: string, space: Space): Promise<readonly Finding[]> {
+export async function checkFreeSpace(check: string, path: string, space: SpaceThresholds): Promise<readonly Finding[]> {
   const disk = await readDisk(path);
   if (disk === undefined) return [];
   const { freeBytes, problem } = disk;

@@ -6,7 +6,7 @@ import { type QueueName, taskQueuesOf } from '../../temporal/connection/task-que
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connection/connect.ts';
 import {
   countPartitions,
-  leastServer,
+  minServerVersion,
   listMissingSearchAttributes,
   readPollers,
   readRetentionMs,
@@ -68,9 +68,9 @@ function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
 async function serverFinding(client: Client, { connection }: TemporalTarget): Promise<Finding> {
   const version = await readServerVersion(client);
   const shown = `Temporal ${version} at ${connection.address}`;
-  if (!isOlderVersion(version, leastServer)) return ok('temporal', shown);
-  const remedy = `Upgrade the server to ${leastServer} or newer: accounts do not share generation fairly before.`;
-  return failure('temporal', `${shown}: older than ${leastServer}`, remedy);
+  if (!isOlderVersion(version, minServerVersion)) return ok('temporal', shown);
+  const remedy = `Upgrade the server to ${minServerVersion} or newer: accounts do not share generation fairly before.`;
+  return failure('temporal', `${shown}: older than ${minServerVersion}`, remedy);
 }
 
 function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Finding {
@@ -182,7 +182,7 @@ async function schedulesFinding(client: Client, taskQueue: string): Promise<Find
 }
 
 /** Returns in one line why a command cannot use Temporal, and the remedy; undefined if it can. Nothing is retried. */
-export async function explainUnusableTemporal(target: TemporalTarget): Promise<string | undefined> {
+export async function findTemporalProblem(target: TemporalTarget): Promise<string | undefined> {
   const { client, close } = connectTemporal(target, { retries: false });
   const { address } = target.connection;
   try {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { type QueueName, queueNames } from '../../temporal/connection/task-queues.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
-import { defaultStore } from '../../media/store/open-store.ts';
+import { defaultStoreLocation } from '../../media/store/open-store.ts';
 import { workFolderOf } from '../config/process-settings.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
@@ -11,7 +11,7 @@ import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkDisk, checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
-import { type Finding, runChecks, unchecked, withoutSecrets } from './finding.ts';
+import { type Finding, runChecks, unchecked, redactSecrets } from './finding.ts';
 
 /** `all` checks the whole installation; the others check what one process of that role needs to start and to work. */
 export const doctorRoles = ['all', 'api', 'worker'] as const;
@@ -20,7 +20,7 @@ export type DoctorRole = (typeof doctorRoles)[number];
 const checkLimitMs = 15_000;
 
 /** Addresses of the parts that `npm start` runs; undefined while they do not run. */
-export type RunningParts = {
+export type DependencyAddresses = {
   readonly databaseUrl: string | undefined;
   readonly temporal: TemporalTarget | undefined;
   readonly secret: string | undefined;
@@ -34,11 +34,11 @@ export function examineMachine(): readonly Finding[] {
 }
 
 /** Checks everything that this role needs. Writes only probe files, and deletes them. */
-export async function examine(config: Config, running: RunningParts, role: DoctorRole): Promise<readonly Finding[]> {
+export async function runDoctorChecks(config: Config, running: DependencyAddresses, role: DoctorRole): Promise<readonly Finding[]> {
   const scope = scopeOf(config, running, role);
   const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
   const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
-  return withoutSecrets(causesFirst(await runChecks(runs, checkLimitMs)), secretsOf(config, running));
+  return redactSecrets(causesFirst(await runChecks(runs, checkLimitMs)), secretsOf(config, running));
 }
 
 /** A full disk breaks the database, and a database that rejects its user breaks what reads it, so their advice would mislead. */
@@ -59,7 +59,7 @@ function causesFirst(findings: readonly Finding[]): readonly Finding[] {
   return [...findings.filter(isDisk), ...others];
 }
 
-type Scope = RunningParts & {
+type Scope = DependencyAddresses & {
   readonly config: Config;
   readonly role: DoctorRole;
   readonly serves: (...names: readonly QueueName[]) => boolean;
@@ -97,7 +97,7 @@ const checks: readonly DoctorCheck[] = [
     name: 'result store',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ config, workFolder }) =>
-      checkStore('RESULT_STORE', config.resultStore ?? defaultStore(config), config, workFolder),
+      checkStore('RESULT_STORE', config.resultStore ?? defaultStoreLocation(config), config, workFolder),
   },
   {
     name: 'installation',
@@ -159,7 +159,7 @@ function settingFindings({ config, secret, role, serves, isShared }: Scope): rea
   ];
 }
 
-function scopeOf(config: Config, running: RunningParts, role: DoctorRole): Scope {
+function scopeOf(config: Config, running: DependencyAddresses, role: DoctorRole): Scope {
   const queues = role === 'api' ? [] : role === 'worker' ? config.workerQueues : queueNames;
   const serves: Scope['serves'] = (...names) => queues.some((name) => names.includes(name));
   return {
@@ -180,7 +180,7 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
   return true;
 }
 
-function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningParts): readonly (string | undefined)[] {
+function secretsOf(config: Config, { databaseUrl, temporal, secret }: DependencyAddresses): readonly (string | undefined)[] {
   const apiKey = temporal?.connection.apiKey;
   const key = typeof apiKey === 'string' ? apiKey : undefined;
   return [

@@ -57,7 +57,7 @@ export async function runChecks(checks: readonly Check[], limitMs: number): Prom
 }
 
 /** Replaces every secret, because errors may quote them. */
-export function withoutSecrets(
+export function redactSecrets(
   findings: readonly Finding[],
   secrets: readonly (string | undefined)[],
 ): readonly Finding[] {

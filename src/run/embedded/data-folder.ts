@@ -8,7 +8,7 @@ import { leastSecretLength } from '../config/setting-kinds.ts';
 import { errorCode, SetupError } from '../../platform/errors.ts';
 import { createLog, type Log } from '../../platform/log/log.ts';
 import { folderError, makePrivateFolder } from '../../platform/process/startup-errors.ts';
-import { boundServerLog, keepBounded } from './server-log.ts';
+import { boundServerLog, keepLogBounded } from './server-log.ts';
 
 /**
  * Creates the data folder, closed to other accounts, and locks it until `release` or the end of the process. The operating system holds
@@ -49,7 +49,7 @@ async function openExclusively(path: string): Promise<() => Promise<void>> {
 }
 
 /** Signs links and encrypts callback secrets. It is created once and never replaced, because only it decrypts them. */
-export async function persistedSecret(folder: string): Promise<string> {
+export async function readOrCreateSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
   let problem: string;
   try {
@@ -57,7 +57,7 @@ export async function persistedSecret(folder: string): Promise<string> {
     if (secret.length >= leastSecretLength) return secret;
     problem = `is damaged: it has ${secret.length} characters`;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return newSecret(path);
+    if (errorCode(error) === 'ENOENT') return createSecretFile(path);
     problem = `cannot be read (${errorCode(error) ?? String(error)})`;
   }
   const advice =
@@ -67,7 +67,7 @@ export async function persistedSecret(folder: string): Promise<string> {
 }
 
 /** Creates a secret in a file, atomically also if the machine crashes. */
-export async function newSecret(path: string): Promise<string> {
+export async function createSecretFile(path: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await writeFile(`${path}.new`, `${secret}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
@@ -78,7 +78,7 @@ export async function newSecret(path: string): Promise<string> {
 export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
   await boundServerLog(path).catch(() => {});
-  keepBounded(path);
+  keepLogBounded(path);
   return { log: createLog({ level: logLevel, path }), path };
 }
 

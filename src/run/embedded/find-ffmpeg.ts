@@ -28,7 +28,7 @@ const pinnedFfmpeg: PackagedProgram = {
   },
 };
 
-export function cachedFfmpeg(cacheFolder: string): string {
+export function ffmpegCachePath(cacheFolder: string): string {
   return join(cacheFolder, `ffmpeg-${version}`);
 }
 
@@ -36,9 +36,9 @@ export function cachedFfmpeg(cacheFolder: string): string {
  * Returns the explicit program, else the pinned version, downloaded once, so that every installation decodes untrusted files with the
  * same current build. If PyPI is unreachable, a program on the PATH replaces it.
  */
-export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: ProgramSearch): Promise<string> {
+export async function findOrDownloadFfmpeg({ explicitPath, cacheFolder, log, files }: ProgramSearch): Promise<string> {
   if (explicitPath !== undefined) return requireFfmpeg(explicitPath);
-  const cached = cachedFfmpeg(cacheFolder);
+  const cached = ffmpegCachePath(cacheFolder);
   if (runs(cached)) return cached;
   log(`Downloading ${pinnedFfmpeg.title} (about 65 MB, once) to ${cacheFolder}.`);
   try {

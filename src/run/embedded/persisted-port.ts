@@ -10,13 +10,13 @@ const highestPort = 32_000;
 const maxTries = 50;
 
 /** Returns the port stored in the file if it is free, else stores a new one. Addresses thus survive restarts. */
-export async function persistedPort(file: string): Promise<number> {
+export async function readOrReservePort(file: string): Promise<number> {
   const stored = await readPort(file);
-  if (stored !== undefined && (await isFree(stored))) {
+  if (stored !== undefined && (await isPortFree(stored))) {
     await reservePort(stored);
     return stored;
   }
-  const port = await freePort();
+  const port = await reserveFreePort();
   await writeFile(file, `${port}\n`);
   return port;
 }
@@ -31,15 +31,15 @@ export async function readPort(file: string): Promise<number | undefined> {
  * Finds a TCP port of 127.0.0.1 on which nothing listens. Until this process ends, no other call chooses it, in any process, so that a
  * server may start on it later.
  */
-export async function freePort(): Promise<number> {
+export async function reserveFreePort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowestPort, highestPort);
-    if ((await reservePort(port)) && (await isFree(port))) return port;
+    if ((await reservePort(port)) && (await isPortFree(port))) return port;
   }
   throw new SetupError(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
 }
 
-export function isFree(port: number): Promise<boolean> {
+export function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));

@@ -3,7 +3,7 @@ import type { Settings } from '../config/process-settings.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
-import { findPollingWorker, refundRestoredTasks } from '../../temporal/workflows/refund-restored-tasks.ts';
+import { explainPollingWorker, refundRestoredTasks } from '../../temporal/workflows/refund-restored-tasks.ts';
 import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 
 /** Temporal lists a workflow about a second after its start (measured). */
@@ -21,7 +21,7 @@ export async function refundAfterRestore(
   const { client, close } = connectTemporal(settings.temporal);
   let [refunded, terminated] = [0, 0];
   try {
-    const problem = await findPollingWorker(client, queues);
+    const problem = await explainPollingWorker(client, queues);
     if (problem !== undefined) throw new SetupError(problem);
     for (let pass = 1; ; pass += 1) {
       const found = await refundRestoredTasks(db, client, queues);

@@ -7,15 +7,15 @@ import { errorCode } from '../../platform/errors.ts';
 const run = promisify(execFile);
 
 /** Returns the program and arguments of a process, joined by spaces; undefined if it does not exist or is a zombie. */
-export async function commandOf(pid: number): Promise<string | undefined> {
-  if (process.platform !== 'linux') return commandFromPs(pid);
+export async function commandLineOf(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') return commandLineFromPs(pid);
   // A zombie has an empty command line.
   const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return text === '' ? undefined : text.split('\0').join(' ').trim();
 }
 
 /** Reads the command on macOS, which has no `/proc`. `ps` exits with 1 for an unknown pid. */
-export async function commandFromPs(pid: number): Promise<string | undefined> {
+export async function commandLineFromPs(pid: number): Promise<string | undefined> {
   const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
   const columns = ['-ww', '-o', 'stat=', '-o', 'command=', '-p', String(pid)];
   const { stdout } = await run('ps', columns, { env, timeout: 5_000 }).catch((error: unknown) => {

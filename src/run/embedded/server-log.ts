@@ -21,7 +21,7 @@ export async function boundServerLog(path: string): Promise<void> {
 }
 
 /** Bounds a log every minute, because a service may run for months. Does not keep the process alive. */
-export function keepBounded(path: string): NodeJS.Timeout {
+export function keepLogBounded(path: string): NodeJS.Timeout {
   return setInterval(() => void boundServerLog(path).catch(() => {}), 60_000).unref();
 }
 

@@ -6,27 +6,27 @@ import { SetupError } from '../../platform/errors.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import { fatalErrors } from '../main/run-until-signal.ts';
-import { defaultStore } from '../../media/store/open-store.ts';
-import { type RunningPart, type Settings, settingsWith } from '../config/process-settings.ts';
+import { createFatalPromise } from '../main/run-until-signal.ts';
+import { defaultStoreLocation } from '../../media/store/open-store.ts';
+import { type DrainablePart, type Settings, completeSettings } from '../config/process-settings.ts';
 import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/monitoring/metrics-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/monitoring/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
-import { migrateToLatest, newerSchema } from '../schema/migrator.ts';
-import { findFfmpeg } from './find-ffmpeg.ts';
+import { migrateToLatest, describeNewerSchema } from '../schema/migrator.ts';
+import { findOrDownloadFfmpeg } from './find-ffmpeg.ts';
 import { refundAfterRestore } from './refund-after-restore.ts';
 import { listenError } from '../../platform/process/startup-errors.ts';
 import { foldersOfServers, postgresFolder, temporalFolder } from './server-folders.ts';
 import { recordCatalogue } from './recorded-catalogue.ts';
-import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
-import { freePort } from './persisted-port.ts';
+import { lockDataFolder, openLog, readOrCreateSecret, recordAddress } from './data-folder.ts';
+import { reserveFreePort } from './persisted-port.ts';
 import { startPostgres } from './postgres/postgres.ts';
-import { findTemporalCli } from './temporal/temporal-cli.ts';
+import { findOrDownloadTemporalCli } from './temporal/temporal-cli.ts';
 import { startTemporal } from './temporal/temporal-server.ts';
 
-export type Service = RunningPart & {
+export type RunningService = DrainablePart & {
   readonly settings: Settings;
   /** Writes to a file in the data folder. */
   readonly log: Log;
@@ -46,7 +46,7 @@ export async function startService(
   say: Say,
   signal: AbortSignal,
   { isRestored = false }: StartOptions = {},
-): Promise<Service> {
+): Promise<RunningService> {
   const closings: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const closing of closings.toReversed()) await closing();
@@ -59,7 +59,7 @@ export async function startService(
     // No video can be delivered without ffmpeg, so it is found before any
     // server starts.
     const { cacheFolder, ffmpegPath: explicitPath } = config;
-    const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
+    const ffmpegPath = await findOrDownloadFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
     const found = await Promise.allSettled([
       findOrStartDatabase(config, say, log, signal),
@@ -70,14 +70,14 @@ export async function startService(
     if (database.status === 'rejected') throw database.reason;
     if (temporal.status === 'rejected') throw temporal.reason;
     signal.throwIfAborted();
-    const secret = config.secret ?? (await persistedSecret(config.dataFolder));
-    const resultStore = config.resultStore ?? defaultStore(config);
+    const secret = config.secret ?? (await readOrCreateSecret(config.dataFolder));
+    const resultStore = config.resultStore ?? defaultStoreLocation(config);
     // Links need the port before the API listens.
-    const port = config.port === 0 ? await freePort() : config.port;
+    const port = config.port === 0 ? await reserveFreePort() : config.port;
     const embeddedFolders = foldersOfServers(config);
     const parts = { ...database.value.settings, ...temporal.value.settings, embeddedFolders, secret, resultStore };
-    const settings = settingsWith({ ...config, port, ffmpegPath }, parts);
-    const fatal = fatalErrors();
+    const settings = completeSettings({ ...config, port, ffmpegPath }, parts);
+    const fatal = createFatalPromise();
     const metrics = createMetrics();
     exportProcessMetrics(metrics);
     closings.push((await startTracing(settings, log)).close);
@@ -143,7 +143,7 @@ export async function findOrStartDatabase(config: Config, say: Say, log: Log, si
   const either = AbortSignal.any([signal, waited.signal]);
   try {
     const step = { step: 'migrate the database', log, signal: either, onFirstFailure: say };
-    await retryStartStep(step, () => migrateToLatest(url, (newer) => say(newerSchema(newer))));
+    await retryStartStep(step, () => migrateToLatest(url, (newer) => say(describeNewerSchema(newer))));
     return { settings: { databaseUrl: url }, stop };
   } catch (cause) {
     await stop();
@@ -162,7 +162,7 @@ export async function findOrStartTemporal(config: Config, say: Say, signal: Abor
   if (config.temporal !== undefined)
     return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };
   const { cacheFolder, temporalCliPath: explicitPath, path: searchPath, temporalNamespace: namespace } = config;
-  const cliPath = await findTemporalCli({ cacheFolder, explicitPath, searchPath, log: say });
+  const cliPath = await findOrDownloadTemporalCli({ cacheFolder, explicitPath, searchPath, log: say });
   const folder = temporalFolder(config);
   const { address, uiUrl, ports, stop } = await startTemporal({ cliPath, folder, namespace, log: say, signal });
   const settings = {

@@ -1,18 +1,18 @@
-import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
-import { createTestCallbacks } from '../../tasks/callbacks/send-test-callback.ts';
+import { createTestCallbackSender } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
 import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/process-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
-import { createBadKeys, createRateLimiter, createLimiters } from '../../api/core/limits/rate-limits.ts';
+import { createBadKeyLimiter, createRateLimiter, createFixedRateLimiters } from '../../api/core/limits/rate-limits.ts';
 import { callbackFormatOf } from '../../api/dialects/shapes.ts';
 import { createMailQueue, mailKeyPurpose } from '../../platform/mail/mail-queue.ts';
 import { createStoreUpload, type StoreUpload } from '../../media/references/store-upload.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { openStore } from '../../media/store/open-store.ts';
-import { originsOf } from '../../media/store/store-location.ts';
+import { originsOfStore } from '../../media/store/store-location.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -30,17 +30,17 @@ import type { Log } from '../../platform/log/log.ts';
 import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
 import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
-import type { OrderDeps } from '../../tasks/accept/order-task.ts';
+import type { OrderTaskDeps } from '../../tasks/accept/order-task.ts';
 import type { TakeOrderDeps } from '../../api/tasks/create-task-routes.ts';
-import type { ProviderTest } from '../../catalogue/providers/provider-test-outcome.ts';
-import { createSeenTasks } from '../../tasks/list/record-tasks-seen.ts';
+import type { ProviderTestReport } from '../../catalogue/providers/provider-test-outcome.ts';
+import { createSeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
-import { createUncertainCreates } from '../../tasks/accept/uncertain-creates.ts';
-import { createEngine } from '../../temporal/workflows/create-engine.ts';
-import { createTaskProgress } from '../../temporal/workflows/task-progress.ts';
+import { createUncertainCreateResolver } from '../../tasks/accept/uncertain-creates.ts';
+import { createWorkflowEngine } from '../../temporal/workflows/create-engine.ts';
+import { createTaskProgressReader } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
 import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
@@ -72,11 +72,11 @@ export async function openApiDependencies(
     metrics.registry,
     installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
-  const calls = createEngineCalls(createEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
+  const calls = createEngineCalls(createWorkflowEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
   const sales = await watchSoldModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.
-  const tests = createTestCallbacks({
+  const tests = createTestCallbackSender({
     db,
     box,
     log,
@@ -86,7 +86,7 @@ export async function openApiDependencies(
     allow: settings.callbackAllow,
     own: ownServerAddresses(settings),
   });
-  const uncertainCreates = createUncertainCreates({ db, log, events });
+  const uncertainCreates = createUncertainCreateResolver({ db, log, events });
   const orders = orderDepsOf(core, {
     isSold: sales.isSold,
     diskProblem,
@@ -98,18 +98,18 @@ export async function openApiDependencies(
     ...orders,
     ...given,
     ...calls.ports,
-    ...createLimiters(),
+    ...createFixedRateLimiters(),
     events,
     testCallback: tests.send,
     box,
     resultStore,
     taskWaiters: createTaskWaiters(db),
-    seenTasks: createSeenTasks(db, log),
+    seenTasks: createSeenTaskRecorder(db, log),
     keyTouches: createKeyTouches(db),
     now: Date.now,
     catalogueState: catalogue.state,
     storeUpload: unlessDiskFull(createStoreUpload({ ...settings, db, resultStore }), diskProblem),
-    progressOf: createTaskProgress(core.temporal.client),
+    progressOf: createTaskProgressReader(core.temporal.client),
     requestLog: createRequestLog({ db, log, events }),
     // With a separate port, metrics are not served on the public one.
     metrics: settings.metricsPort === undefined ? metrics.registry : undefined,
@@ -129,7 +129,7 @@ export async function openApiDependencies(
   };
 }
 
-type OtherOrderDeps = Pick<OrderDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
+type OtherOrderDeps = Pick<OrderTaskDeps, 'isSold' | 'diskProblem' | 'moderator' | 'refundUncertain' | 'startTask'>;
 
 function orderDepsOf(
   { db, log, events, settings, catalogue }: SharedDependencies,
@@ -149,7 +149,7 @@ function orderDepsOf(
 }
 
 /** The space that is left is for tasks that were accepted. */
-function unlessDiskFull(store: StoreUpload, diskProblem: OrderDeps['diskProblem']): StoreUpload {
+function unlessDiskFull(store: StoreUpload, diskProblem: OrderTaskDeps['diskProblem']): StoreUpload {
   return async (...upload) => {
     if (diskProblem() !== undefined) throw new HttpError('disk_full');
     return await store(...upload);
@@ -186,16 +186,16 @@ function fromSettings(settings: Settings) {
     },
     consoleMediaOrigins: [
       new URL(publicUrl).origin,
-      ...stores.flatMap((store) => store && originsOf(store, settings)),
+      ...stores.flatMap((store) => store && originsOfStore(store, settings)),
     ].filter((origin) => origin !== undefined),
     brand: settings.brand,
     signUp: { ...settings.signUp, secrets: [settings.secret, ...(settings.secretPrevious ?? [])] },
-    mails: settings.smtp && createMailQueue(mailBoxOf(settings)),
+    mails: settings.smtp && createMailQueue(mailSecretBoxOf(settings)),
     payments: createPaymentProvider(settings),
     searchesPrompts: settings.promptSearch,
     reads: limiterOf(settings.readRate),
     refusedCreates: limiterOf(settings.refusedCreateRate),
-    badKeys: createBadKeys(limiterOf(settings.badKeyRate)),
+    badKeys: createBadKeyLimiter(limiterOf(settings.badKeyRate)),
     isTrustedProxy: (address: string) => isInNetworks(address, settings.trustedProxies),
     isTraced: currentTracing() !== undefined,
     temporalUiUrl: settings.temporalUiUrl,
@@ -203,12 +203,12 @@ function fromSettings(settings: Settings) {
 }
 
 /** Encrypts mails while they wait in the database. */
-export function mailBoxOf({ secret, secretPrevious }: Settings): SecretBox {
+export function mailSecretBoxOf({ secret, secretPrevious }: Settings): SecretBox {
   return createSecretBox(secret, secretPrevious, mailKeyPurpose);
 }
 
 /** Calls to Temporal, made after the response to a client. */
-function createEngineCalls(engine: Engine, log: Log) {
+function createEngineCalls(engine: WorkflowEngine, log: Log) {
   const background: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
   const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {
     const calls = createBackgroundCalls<Input>(send, (err, input) => {
@@ -218,7 +218,7 @@ function createEngineCalls(engine: Engine, log: Log) {
     background.push(calls);
     return calls.call;
   };
-  const testProvider = (provider: string): Promise<ProviderTest> =>
+  const testProvider = (provider: string): Promise<ProviderTestReport> =>
     engine.testProvider(provider).catch((err: unknown) => {
       log.warn({ provider, err }, 'provider not tested');
       return { outcome: 'no_worker' };
@@ -240,7 +240,7 @@ function createEngineCalls(engine: Engine, log: Log) {
 }
 
 /** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
-async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
+async function stopTask(engine: WorkflowEngine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
   if (await engine.cancelWorkflow(taskId)) return;
   for (const deliveryId of owedDeliveryIds(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }

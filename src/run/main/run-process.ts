@@ -3,16 +3,16 @@ import { createLog, type Log } from '../../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './monitoring/metrics-server.ts';
-import { fatalErrors, printAndExit, runUntilSignal, signalled, tolerateOutputErrors } from './run-until-signal.ts';
+import { createFatalPromise, printErrorAndExit, runUntilSignal, signalled, tolerateOutputErrors } from './run-until-signal.ts';
 import { startTracing } from './monitoring/tracing.ts';
-import { externalSettings, type RunningPart, type Settings } from '../config/process-settings.ts';
+import { externalSettings, type DrainablePart, type Settings } from '../config/process-settings.ts';
 
 type StartPart = (
   settings: Settings,
   log: Log,
   metrics: Metrics,
   onFatal: (error: unknown) => void,
-) => Promise<RunningPart>;
+) => Promise<DrainablePart>;
 
 /** Runs a process with one part and its metrics until it is stopped. `given` overrides the environment. */
 export async function runProcess(start: StartPart, given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
@@ -23,7 +23,7 @@ export async function runProcess(start: StartPart, given: Partial<Pick<Settings,
   try {
     const settings = { ...externalSettings(readConfig(undefined, { isExternal: true })), ...given };
     const log = createLog({ level: settings.logLevel });
-    const [metrics, fatal] = [createMetrics(), fatalErrors()];
+    const [metrics, fatal] = [createMetrics(), createFatalPromise()];
     exportProcessMetrics(metrics);
     const traced = await startTracing(settings, log);
     const watched = await startMetricsServer(settings, log, metrics);
@@ -35,6 +35,6 @@ export async function runProcess(start: StartPart, given: Partial<Pick<Settings,
     const both = { ...part, close: () => part.close().then(watched.close).then(traced.close) };
     await runUntilSignal(both, fatal.promise, log, { signal, delayMs: settings.shutdownDelayMs });
   } catch (error) {
-    printAndExit(error);
+    printErrorAndExit(error);
   }
 }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
-import type { RunningPart } from '../config/process-settings.ts';
+import type { DrainablePart } from '../config/process-settings.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 export const processDrainMs = 45_000;
 
-export type Stopping = {
+export type StopOptions = {
   /** The first signal. `npm start` listens from the start, so that a signal never leaves its servers running. */
   readonly signal?: Promise<StopSignal>;
   /** Time between SIGTERM, when `/readyz` becomes 503, and the closing of the listener. */
@@ -14,10 +14,10 @@ export type Stopping = {
 
 /** Runs until SIGTERM or SIGINT, or until `fatal` rejects; then drains the service and ends the process: 0 after a signal, else 1. */
 export async function runUntilSignal(
-  part: RunningPart,
+  part: DrainablePart,
   fatal: Promise<never>,
   log: Log,
-  { signal = signalled(), delayMs = 0 }: Stopping = {},
+  { signal = signalled(), delayMs = 0 }: StopOptions = {},
 ): Promise<never> {
   const stopped = await Promise.race([signal, fatal]).catch((error: unknown) => {
     log.fatal({ err: error }, 'fatal error occurred; stopping');
@@ -60,7 +60,7 @@ export function signalled(): Promise<StopSignal> {
 }
 
 /** A promise that a service rejects when it cannot continue. */
-export function fatalErrors(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
+export function createFatalPromise(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
   let reject: (error: unknown) => void = () => {};
   const promise = new Promise<never>((_resolve, rejectPromise) => {
     reject = rejectPromise;
@@ -75,7 +75,7 @@ export function tolerateOutputErrors(): void {
 }
 
 /** Prints the error and exits; a bug is printed with its stack. */
-export function printAndExit(error: unknown): never {
+export function printErrorAndExit(error: unknown): never {
   const isExpected = error instanceof Error && error.name !== 'Error' && !(error instanceof TypeError);
   const message =
     error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);

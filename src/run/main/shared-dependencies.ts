@@ -3,7 +3,7 @@ import type { Settings } from '../config/process-settings.ts';
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { warnOfDropped } from '../../catalogue/file/dropped-entries.ts';
+import { warnOfDroppedInUse } from '../../catalogue/file/dropped-entries.ts';
 import { createLiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -26,7 +26,7 @@ export function openSharedDependencies(
   const { catalogueFile: path, publicUrl } = settings;
   const events = metrics.eventsOf(() => catalogue.current());
   const onReload = (before: Catalogue, after: Catalogue) =>
-    void warnOfDropped({ db, log }, before, after).catch((error: unknown) =>
+    void warnOfDroppedInUse({ db, log }, before, after).catch((error: unknown) =>
       log.warn({ err: error }, 'reload not compared with running jobs'),
     );
   const catalogue = createLiveCatalogue({ path, publicUrl, ...secrets, log, part, events, onReload });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { mailServiceOf } from '../../platform/brand/brand.ts';
-import type { RunningPart, Settings } from '../config/process-settings.ts';
+import { mailSignatureOf } from '../../platform/brand/brand.ts';
+import type { DrainablePart, Settings } from '../config/process-settings.ts';
 import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/server.ts';
@@ -12,11 +12,11 @@ import { isCookieExposed } from '../../api/sign-in/session-cookie.ts';
 import { type Database, withResponseLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import { mailBoxOf, openApiDependencies } from './api-dependencies.ts';
+import { mailSecretBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
 import { watchOwnership } from './monitoring/watch-ownership.ts';
-import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
+import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
 export const apiDrainMs = 15_000;
@@ -31,7 +31,7 @@ export async function startApi(
   log: Log,
   metrics = createMetrics(),
   say?: (message: string) => void,
-): Promise<RunningPart> {
+): Promise<DrainablePart> {
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
@@ -49,7 +49,7 @@ export async function startApi(
   });
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
   await reportChangedSecret(db, settings, log, say);
-  const folders = foldersOf(settings);
+  const folders = writtenFoldersOf(settings);
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: readinessPauseMs });
   metrics.readiness.set('api', reasons);
   const stopping = new AbortController();
@@ -92,6 +92,6 @@ async function publishOwnConsole(db: Database, log: Log, signal: AbortSignal): P
 function startMailing(settings: Settings, db: Database, log: Log) {
   const { smtp, brand, publicUrl } = settings;
   if (smtp === undefined) return undefined;
-  const service = mailServiceOf(brand, publicUrl);
-  return sendMailsUntilClosed({ db, box: mailBoxOf(settings), mailer: createMailer(smtp), service, log });
+  const service = mailSignatureOf(brand, publicUrl);
+  return sendMailsUntilClosed({ db, box: mailSecretBoxOf(settings), mailer: createMailer(smtp), service, log });
 }

@@ -12,9 +12,9 @@ import { openStore, openStoreForLinks } from '../../media/store/open-store.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/readiness.ts';
-import { foldersOf, watchDisks } from './monitoring/watch-disks.ts';
+import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { RunningPart, Settings } from '../config/process-settings.ts';
+import type { DrainablePart, Settings } from '../config/process-settings.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
@@ -31,7 +31,7 @@ const scheduleCheckMs = 60_000;
 /** The SDK's workers end after 50 s of rejected polls. */
 const rejectionCheckMs = 10_000;
 
-export type RunningWorker = RunningPart & {
+export type RunningWorker = DrainablePart & {
   /** Resolves once the worker of each queue polls, and the schedules exist; rejects when the worker is closed before. */
   readonly running: Promise<void>;
 };
@@ -62,7 +62,7 @@ export async function startWorker(
   const { databaseUrl } = settings;
   const watched = { part: 'worker', databaseUrl, temporal: temporal.client, events, log } as const;
   const readiness = await watchReadiness({ ...watched, pauseMs: readinessPauseMs });
-  const folders = usesFiles(settings) ? foldersOf(settings) : {};
+  const folders = usesFiles(settings) ? writtenFoldersOf(settings) : {};
   const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: readinessPauseMs });
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   metrics.readiness.set('worker', () => [

@@ -1,8 +1,8 @@
-import type { Engine } from '../../catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Logger } from 'pino';
 import type { RunningAttempts } from '../../../activities/running-attempts.ts';
 import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
-import { createEmptyAccountPage, createFinishClosing, type SalesDeps } from '../../../activities/close-account.ts';
+import { createEmptyAccountPage, createFinishClosing, type PaymentProviderDeps } from '../../../activities/close-account.ts';
 import { createConfirmCharge } from '../../../activities/confirm-charge.ts';
 import type { StartDeadline } from '../../../activities/abort-timers.ts';
 import { createCompleteTask, createRefundCredits } from '../../../activities/end-task.ts';
@@ -19,13 +19,13 @@ import { createStoreResult } from '../../../activities/store-result.ts';
 import type { ProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import { createTestProvider } from '../../../activities/test-provider.ts';
 import type { VideoInspector } from '../../media/video/inspect-video.ts';
-import type { VideoNormaliser } from '../../media/ffmpeg/normalize-video.ts';
-import type { MediaFetch } from '../../media/references/reference-media.ts';
+import type { VideoNormalizer } from '../../media/ffmpeg/normalize-video.ts';
+import type { ReferenceMediaRequest } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers, TestProvider } from '../../providers/registry.ts';
+import type { Providers, ProviderTester } from '../../providers/registry.ts';
 import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
 
@@ -34,7 +34,7 @@ export type WorkerParts = {
   readonly db: Database;
   readonly log: Logger;
   readonly events: ServiceEvents;
-  readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;
+  readonly engine: Omit<WorkflowEngine, 'redeliver' | 'retryNow' | 'testProvider'>;
   readonly media: Pick<
     ResultStore,
     'put' | 'fetchTo' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
@@ -43,7 +43,7 @@ export type WorkerParts = {
     readonly models: () => ReadonlyMap<string, CatalogueModel>;
     readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   };
-  readonly providers: Providers & { readonly test: TestProvider };
+  readonly providers: Providers & { readonly test: ProviderTester };
   /** An attempt watches its deadline, the end of its task, the operators' switches, and its machine. */
   readonly watches: {
     readonly startDeadline: StartDeadline;
@@ -52,12 +52,12 @@ export type WorkerParts = {
     readonly refusesWork: () => string | undefined;
   };
   readonly videoTools: {
-    readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
-    readonly normalizeVideo: VideoNormaliser;
+    readonly fetchMedia: (fetch: ReferenceMediaRequest) => Promise<ReferenceMedia>;
+    readonly normalizeVideo: VideoNormalizer;
     readonly inspectVideo: VideoInspector;
   };
   readonly callbacks: Pick<SendCallbackDeps, 'box' | 'callbackFormatOf' | 'postCallback'>;
-  readonly payments: SalesDeps | undefined;
+  readonly payments: PaymentProviderDeps | undefined;
   /** Needs nothing but settings. */
   readonly settings: {
     readonly workFolder: string;

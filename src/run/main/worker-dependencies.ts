@@ -10,11 +10,11 @@ import { callbackFormatOf } from '../../api/dialects/shapes.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createFfmpeg } from '../../media/ffmpeg/ffmpeg.ts';
 import { createVideoInspector } from '../../media/video/inspect-video.ts';
-import { createVideoNormaliser } from '../../media/ffmpeg/normalize-video.ts';
-import { fetchReferenceMedia, type MediaFetch } from '../../media/references/reference-media.ts';
+import { createVideoNormalizer } from '../../media/ffmpeg/normalize-video.ts';
+import { fetchReferenceMedia, type ReferenceMediaRequest } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { brandToken } from '../../platform/brand/brand.ts';
+import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { createProviderClient, type ProviderClient } from '../../platform/outbound/provider-client.ts';
 import { createCallbackPoster } from '../../tasks/callbacks/post-callback.ts';
@@ -30,7 +30,7 @@ import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
 import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
-import { createEngine } from '../../temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../temporal/workflows/create-engine.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
@@ -62,7 +62,7 @@ export function openWorkerDependencies(
     db,
     log,
     events,
-    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
+    engine: createWorkflowEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     media,
     catalogue: {
       models: () => catalogue.current().models,
@@ -72,7 +72,7 @@ export function openWorkerDependencies(
     watches: { ...generationWatches(core), refusesWork },
     videoTools: {
       fetchMedia: references.fetch,
-      normalizeVideo: createVideoNormaliser(ffmpeg),
+      normalizeVideo: createVideoNormalizer(ffmpeg),
       inspectVideo: createVideoInspector(ffmpeg),
     },
     callbacks: { box, callbackFormatOf, postCallback: callbacks.post },
@@ -131,12 +131,12 @@ function openReports({ settings, log, db, catalogue }: SharedDependencies, readS
 /** Reference media are uploads in our own store, or fetched from the addresses of clients. */
 function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media: ResultStore) {
   const { imageAllow: allow, brand, publicUrl } = settings;
-  const client = createGuardedClient({ allow, own: ownServerAddresses(settings), userAgent: brandToken(brand.name) });
+  const client = createGuardedClient({ allow, own: ownServerAddresses(settings), userAgent: asciiBrandName(brand.name) });
   const readUpload = (url: string, path: string) => {
     const upload = uploadFromUrl(publicUrl, url);
     return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
   };
-  const fetch = (job: MediaFetch) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
+  const fetch = (job: ReferenceMediaRequest) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
   return { fetch, close: () => client.close() };
 }
 
@@ -145,7 +145,7 @@ function openCallbacks({ settings, log }: SharedDependencies) {
   // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
   const slots = { maxPerHost: 32, maxWaitingPerHost: 0 };
   const own = ownServerAddresses(settings);
-  const client = createGuardedClient({ allow, own, userAgent: brandToken(brand.name), ...slots });
+  const client = createGuardedClient({ allow, own, userAgent: asciiBrandName(brand.name), ...slots });
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ deliveryId, error }) => {

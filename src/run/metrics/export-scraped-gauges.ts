@@ -1,14 +1,14 @@
 import { Gauge, type Registry } from 'prom-client';
-import { scrapeMetrics, type Snapshot } from './scraped-gauges.ts';
+import { scrapedGauges, type ScrapeSnapshot } from './scraped-gauges.ts';
 
-export type Sources = { readonly [Name in keyof Snapshot]?: () => Promise<Snapshot[Name]> };
+export type SnapshotSources = { readonly [Name in keyof ScrapeSnapshot]?: () => Promise<ScrapeSnapshot[Name]> };
 
 /** Scrapes within this time share the values. */
 const sharedForMs = 5_000;
 
 /** Exports the gauges of these sources. All gauges of a scrape share one snapshot, in which an unavailable source has its last value. */
-export function exportScrapedGauges(registry: Registry, sources: Sources, sharedMs = sharedForMs): void {
-  let snapshot: Partial<Snapshot> = {};
+export function exportScrapedGauges(registry: Registry, sources: SnapshotSources, sharedMs = sharedForMs): void {
+  let snapshot: Partial<ScrapeSnapshot> = {};
   let readAt = -Infinity;
   let reading: Promise<void> | undefined;
   const read = async () => {
@@ -26,7 +26,7 @@ export function exportScrapedGauges(registry: Registry, sources: Sources, shared
   const collect = async () => {
     if (performance.now() - readAt >= sharedMs) await (reading ??= read());
   };
-  const exported = scrapeMetrics
+  const exported = scrapedGauges
     .filter(({ from }) => from.every((source) => sources[source] !== undefined))
     .map((gauge) => {
       const { name, help, labels = [] } = gauge;

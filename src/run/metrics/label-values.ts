@@ -5,19 +5,19 @@ import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
  * Stands for all names that have left the catalogue, which bounds the number of
  * series. No name in the catalogue has parentheses.
  */
-export const removed = '(removed)';
+export const removedLabel = '(removed)';
 
 /** Labels for the names in events. */
-export type Names = ReturnType<typeof namesOf>;
+export type NameLabels = ReturnType<typeof createNameLabels>;
 
-export function namesOf(catalogue: () => Pick<Catalogue, 'models' | 'providers'>) {
+export function createNameLabels(catalogue: () => Pick<Catalogue, 'models' | 'providers'>) {
   return {
-    model: (name: string) => (catalogue().models.has(name) ? name : removed),
-    provider: (name: string) => (catalogue().providers.has(name) ? name : removed),
+    model: (name: string) => (catalogue().models.has(name) ? name : removedLabel),
+    provider: (name: string) => (catalogue().providers.has(name) ? name : removedLabel),
     job: ({ provider, pool }: Pick<EndedJob, 'provider' | 'pool'>) => {
       const entries = [...catalogue().models.values()].flatMap(({ tiers }) => tiers.flat());
       const entry = entries.find((one) => one.pool === pool);
-      return entry === undefined ? { provider: removed, model: removed } : { provider, model: entry.upstreamModel };
+      return entry === undefined ? { provider: removedLabel, model: removedLabel } : { provider, model: entry.upstreamModel };
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Names } from './label-values.ts';
+import type { NameLabels } from './label-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];
@@ -19,7 +19,7 @@ type AnyEvent = { readonly kind: string };
 export type EventMetric = DescribedMetric & {
   readonly on: {
     readonly kind: string;
-    readonly sample: (event: AnyEvent, names: Names) => Sample | undefined;
+    readonly sample: (event: AnyEvent, names: NameLabels) => Sample | undefined;
   };
 } & (
     | {
@@ -35,7 +35,7 @@ export type EventMetric = DescribedMetric & {
 export function onEventsOf<Event extends AnyEvent>() {
   return <Kind extends Event['kind']>(
     kind: Kind,
-    sample: (event: Extract<Event, { readonly kind: Kind }>, names: Names) => Sample | undefined,
+    sample: (event: Extract<Event, { readonly kind: Kind }>, names: NameLabels) => Sample | undefined,
   ): EventMetric['on'] => {
     const isOfKind = (event: AnyEvent): event is Extract<Event, { readonly kind: Kind }> => event.kind === kind;
     return { kind, sample: (event, names) => (isOfKind(event) ? sample(event, names) : undefined) };

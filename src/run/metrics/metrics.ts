@@ -5,7 +5,7 @@ import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { ServiceEvents } from './service-event.ts';
 import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, Sample } from './metric.ts';
-import { namesOf } from './label-values.ts';
+import { createNameLabels } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { exportScrapedGauges } from './export-scraped-gauges.ts';
 import { requestMetrics } from './request-metrics.ts';
@@ -38,7 +38,7 @@ export function createMetrics(): Metrics {
   return {
     registry,
     eventsOf: (catalogue) => {
-      const names = namesOf(catalogue);
+      const names = createNameLabels(catalogue);
       return {
         emit: (event) => {
           for (const { on, record } of recorders) {

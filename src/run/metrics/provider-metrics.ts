@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
 import { type EventMetric, onEventsOf, type Sample } from './metric.ts';
-import type { Names } from './label-values.ts';
+import type { NameLabels } from './label-values.ts';
 
 const on = onEventsOf<TaskEvent>();
 
@@ -108,6 +108,6 @@ export const providerMetrics: readonly EventMetric[] = [
 ];
 
 /** Skips jobs on our own machines, which have no pool. */
-function onUpstreamJob(sample: (job: EndedJob, names: Names) => Sample | undefined): EventMetric['on'] {
+function onUpstreamJob(sample: (job: EndedJob, names: NameLabels) => Sample | undefined): EventMetric['on'] {
   return on('job_ended', ({ job }, names) => (job.pool === undefined ? undefined : sample(job, names)));
 }

@@ -4,7 +4,7 @@ import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
 import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
-import type { Sources } from './export-scraped-gauges.ts';
+import type { SnapshotSources } from './export-scraped-gauges.ts';
 
 /**
  * Reads the state of the whole installation from the database; every API returns the same. Payments are a source only where credits are
@@ -14,7 +14,7 @@ export function installationSources(
   db: Database,
   catalogue: () => Catalogue,
   { sellsCredits }: { readonly sellsCredits: boolean } = { sellsCredits: false },
-): Sources {
+): SnapshotSources {
   return {
     maintenance: () => readLastChecks(db),
     ...(sellsCredits && {

@@ -3,16 +3,16 @@ import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/overview-counts.ts';
 import type { LastChecks } from '../../credits/maintenance-times.ts';
-import { providerStates } from '../../tasks/jobs/provider-pools.ts';
+import { providerSwitchStates } from '../../tasks/jobs/provider-pools.ts';
 import type { ProviderStatus } from '../../tasks/jobs/provider-status.ts';
 import type { DescribedMetric, Sample } from './metric.ts';
-import { removed } from './label-values.ts';
+import { removedLabel } from './label-values.ts';
 
 // Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to
 // `Snapshot`, and its read to `scrape-sources.ts`: a source that no process reads is not exported.
 
 /** The values that a scrape reads; each process has some of the sources. */
-export type Snapshot = {
+export type ScrapeSnapshot = {
   readonly databases: readonly (readonly [PartName, DatabaseUsage])[];
   readonly maintenance: LastChecks;
   readonly payments: { readonly reconciledAt: number };
@@ -27,16 +27,16 @@ type Queues = {
   readonly models: ReadonlyMap<string, Pick<CatalogueModel, 'isRemote'>>;
 };
 
-export type Gauge = DescribedMetric & {
+export type ScrapedGauge = DescribedMetric & {
   /**
    * The sources that the samples need. There are no samples until each source
    * was read once; a source that becomes unavailable keeps its last value.
    */
-  readonly from: readonly (keyof Snapshot)[];
-  readonly samples: (snapshot: Partial<Snapshot>) => readonly Sample[];
+  readonly from: readonly (keyof ScrapeSnapshot)[];
+  readonly samples: (snapshot: Partial<ScrapeSnapshot>) => readonly Sample[];
 };
 
-export const scrapeMetrics: readonly Gauge[] = [
+export const scrapedGauges: readonly ScrapedGauge[] = [
   {
     name: 'videogen_database_connections',
     help: 'Open connections of this process to the database',
@@ -189,7 +189,7 @@ export const scrapeMetrics: readonly Gauge[] = [
       providers
         .filter(isInCatalogue)
         .flatMap(({ provider, state }) =>
-          providerStates.map((each): Sample => [{ provider, state: each }, each === state ? 1 : 0]),
+          providerSwitchStates.map((each): Sample => [{ provider, state: each }, each === state ? 1 : 0]),
         ),
   },
 ];
@@ -208,10 +208,10 @@ function ofQueues(
     readonly ofTasks: (group: TaskGroup) => number;
     readonly ofCallbacks: (backlog: CallbackBacklog) => number;
   },
-): Gauge {
+): ScrapedGauge {
   const queueOf = ({ state, isRemote }: TaskGroup) =>
     state === 'waiting' ? 'tasks' : isRemote ? 'generation-remote' : 'generation';
-  const samples: Gauge['samples'] = ({ queues, callbacks }) => [
+  const samples: ScrapedGauge['samples'] = ({ queues, callbacks }) => [
     ...ofTasks(queues)
       .filter(({ state }) => state !== 'generating')
       .map((group): Sample => [{ queue: queueOf(group), model: group.model }, valueOf.ofTasks(group)]),
@@ -224,10 +224,10 @@ function ofQueues(
 function ofTasks(queues: Queues | undefined) {
   if (queues === undefined) return [];
   const { counts, models } = queues;
-  const labelOf = ({ model }: UnfinishedCount) => (models.has(model) ? model : removed);
+  const labelOf = ({ model }: UnfinishedCount) => (models.has(model) ? model : removedLabel);
   const known = [...models].map(([model, { isRemote }]) => ({ model, isRemote }));
-  const hasRemoved = counts.some((count) => labelOf(count) === removed);
-  return [...known, ...(hasRemoved ? [{ model: removed, isRemote: false }] : [])].flatMap(({ model, isRemote }) =>
+  const hasRemoved = counts.some((count) => labelOf(count) === removedLabel);
+  return [...known, ...(hasRemoved ? [{ model: removedLabel, isRemote: false }] : [])].flatMap(({ model, isRemote }) =>
     (['waiting', 'queuing', 'generating'] as const).map((state) => {
       const found = counts.filter((count) => labelOf(count) === model && count.state === state);
       const tasks = found.reduce((sum, count) => sum + count.tasks, 0);
@@ -242,8 +242,8 @@ function ofPools(
   help: string,
   actWhen: string,
   valueOf: (pool: ProviderStatus['pools'][number]) => number,
-): Gauge {
-  const samples: Gauge['samples'] = ({ providers = [] }) =>
+): ScrapedGauge {
+  const samples: ScrapedGauge['samples'] = ({ providers = [] }) =>
     providers
       .filter(isInCatalogue)
       .flatMap(({ provider, pools }) =>

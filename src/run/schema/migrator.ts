@@ -64,7 +64,7 @@ export async function migrateToLatest(
 
 /** Compares the migrations of this release with those that have run, of which there are none in an empty database. */
 async function compare(db: Kysely<unknown>) {
-  const required = await listMigrations();
+  const required = await listRequiredMigrations();
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
   if (tables.length === 0) return { missing: required, newer: [] };
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
@@ -89,11 +89,11 @@ function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
-export async function listMigrations(): Promise<readonly string[]> {
+export async function listRequiredMigrations(): Promise<readonly string[]> {
   return Object.keys(await provider.getMigrations()).toSorted();
 }
 
 /** What an operator reads who goes back to this release. */
-export function newerSchema(names: readonly string[]): string {
+export function describeNewerSchema(names: readonly string[]): string {
   return `The schema is of a newer release (${names.join(', ')}); it is left as it is.`;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { acceptBatch, lostRace, type NotInBatch } from './accept-statement.ts';
+import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
 import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
-import { answerUnderLock, isAttempt, recordCreator } from './create-attempts.ts';
+import { answerAttemptUnderLock, isCreateAttempt, recordCreatingAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';
 import { createBatcher } from '../../platform/database/merge-concurrent-requests.ts';
 import { defaultQueueLimits, type QueueLimits } from '../../platform/database/connection-queue.ts';
@@ -98,7 +98,7 @@ export function createTaskAcceptor(
     if (count >= maxWaiting) throw new DatabaseBusy();
     count += 1;
     try {
-      if (isAttempt(task)) return await acceptAttempt(db, task);
+      if (isCreateAttempt(task)) return await acceptAttempt(db, task);
       return await accept({ task, since: performance.now() });
     } finally {
       count -= 1;
@@ -112,10 +112,10 @@ export function createTaskAcceptor(
  */
 function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
   return withAccountLock(db, task.accountId, async (transaction) => {
-    const answer = await answerUnderLock(transaction, task);
+    const answer = await answerAttemptUnderLock(transaction, task);
     if (answer !== undefined) return answer;
     const outcome = await acceptTask(transaction, task);
-    if (outcome.kind === 'accepted') await recordCreator(transaction, task);
+    if (outcome.kind === 'accepted') await recordCreatingAttempt(transaction, task);
     return outcome;
   });
 }
@@ -147,7 +147,7 @@ async function acceptAll(
   try {
     return await acceptBatch(db, tasks, options);
   } catch (error) {
-    const failedAlone = tasks.length === 1 && !lostRace(error);
+    const failedAlone = tasks.length === 1 && !isLostRace(error);
     if (failedAlone || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
     return tasks.map(() => 'not_accepted');
   }

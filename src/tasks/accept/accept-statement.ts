@@ -192,18 +192,18 @@ export type AnswerRow = RateRow & ({ refusal: null; credits: number } | { refusa
 export type RateRow = { quota: number | null; window_ms: number | null; due_in_ms: number | null };
 
 export function acceptedFromRow({ taskId }: NewTask, row: RateRow & { credits: number }): Accepted {
-  const rate = createRateOf(row);
+  const rate = rateFromRow(row);
   return { kind: 'accepted', taskId, creditsCharged: row.credits, ...(rate !== undefined && { rate }) };
 }
 
-export function createRateOf({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
+export function rateFromRow({ quota, window_ms: windowMs, due_in_ms: dueInMs }: RateRow): CreateRate | undefined {
   if (quota === null || windowMs === null) return undefined;
   const limit = { quota, windowMs };
   return { limit, left: rateLeft(limit, dueInMs ?? 0) };
 }
 
 /** True if another process accepted the same task or idempotency key first. The next read finds its task. */
-export function lostRace(error: unknown): boolean {
+export function isLostRace(error: unknown): boolean {
   return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
 }
 

@@ -5,13 +5,13 @@ import {
   acceptedFromRow,
   acceptValues,
   type AnswerRow,
-  createRateOf,
+  rateFromRow,
   explainTask,
   explainValues,
-  lostRace,
+  isLostRace,
   type RateRow,
 } from './accept-statement.ts';
-import { addSpending, markExceededCap, type Spending } from '../../accounts/limits/spend-caps.ts';
+import { addSpendingToCaps, findAndMarkExceededCap, type TaskSpending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
 import { type Database, DatabaseBusy } from '../../platform/database/database.ts';
@@ -45,8 +45,8 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     const foreseen = await explain({ run }, task);
     if (foreseen.kind !== 'acceptable') return foreseen;
     const { credits } = foreseen;
-    const spending: Spending = { accountId, keyId, userId, credits };
-    const cap = await markExceededCap({ run }, spending);
+    const spending: TaskSpending = { accountId, keyId, userId, credits };
+    const cap = await findAndMarkExceededCap({ run }, spending);
     if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
     const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
     if (row !== undefined && row.refusal !== null) {
@@ -57,7 +57,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     if (row === undefined || row.refusal !== null || row.credits !== credits) {
       throw new Error(`task ${task.taskId} was not accepted as it was foreseen under the account's lock`);
     }
-    await addSpending({ run }, spending);
+    await addSpendingToCaps({ run }, spending);
     return acceptedFromRow(task, row);
   });
 }
@@ -67,7 +67,7 @@ async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | 
     const [answer] = await db.runExclusive(task.accountId, () => acceptBatch(db, [task], { waits: true }));
     return typeof answer === 'string' ? undefined : answer;
   } catch (error) {
-    if (lostRace(error)) return undefined;
+    if (isLostRace(error)) return undefined;
     throw error;
   }
 }
@@ -115,7 +115,7 @@ function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null }>)
     case 'too_many_unfinished_tasks':
       return { kind: row.refusal, limit: row.max_unfinished_tasks };
     case 'too_fast': {
-      const rate = createRateOf(row);
+      const rate = rateFromRow(row);
       if (rate === undefined) throw new Error(`account ${task.accountId} is too fast without a rate`);
       return { kind: row.refusal, rate };
     }

@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { NewTask, Replayed } from './create-outcome.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // Some clients repeat a create whose response they may have lost without an Idempotency-Key. `create_attempts` records the attempts with the
 // task that they were answered with. After an uncertain response, that task is refunded only if every attempt has failed
@@ -13,7 +13,7 @@ import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
 // the tasks that were answered to this number, and those whose client has read them before it could send this number. This never charges
 // for more videos than clients requested. `test/properties/repeat-model.ts` states what else holds, and what no server can decide.
 
-export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
+export function isCreateAttempt({ attempt, idempotencyKey }: NewTask): boolean {
   return attempt !== undefined && idempotencyKey === undefined;
 }
 
@@ -21,7 +21,7 @@ export function isAttempt({ attempt, idempotencyKey }: NewTask): boolean {
  * A repeat of an older create is a new task, unless the client states a longer timeout. So is a first attempt that arrives more than a minute
  * after its repeat, and a repeat of a task that has failed.
  */
-export const countedRetryMs = 60_000;
+export const defaultRepeatWindowMs = 60_000;
 
 // An attempt whose commit is retried finds first what an earlier commit of it created or recorded, if that commit went through although
 // its response was lost.
@@ -33,7 +33,7 @@ const isSame = `account_id = $1 and key_id is not distinct from $2 and user_id i
 const isIdentical = `${isSame}
     and created_at > now() - $6::float8 * interval '1 ms' and state <> 'fail'`;
 
-function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = countedRetryMs }: NewTask) {
+function valuesOf({ taskId, accountId, by, requestSha256, repeatWindowMs = defaultRepeatWindowMs }: NewTask) {
   return [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,
@@ -53,7 +53,7 @@ const findRunningTask = maybeOne<Earlier, [task: NewTask]>({
 select "taskId", "creditsCharged", state from (
   (${own})
   union all
-  (select id, credits_charged, state, 2 from tasks where ${isSame} and ${isUnfinished} order by created_at desc, id desc limit 1)
+  (select id, credits_charged, state, 2 from tasks where ${isSame} and ${unfinishedCondition} order by created_at desc, id desc limit 1)
   union all
   (select id, credits_charged, state, 3 from tasks
   where ${isSame} and state = 'success' and completed_at > now() - $6::float8 * interval '1 ms'
@@ -100,7 +100,7 @@ select "taskId", "creditsCharged", state from (
 });
 
 /** Finds the task with which an attempt must be answered; undefined if it is to create one. */
-export function findTaskOfAttempts(db: Runner, task: NewTask): Promise<Earlier | undefined> {
+export function findAnswerToAttempt(db: Runner, task: NewTask): Promise<Earlier | undefined> {
   if (task.attempt === 'running') return findRunningTask(db, task);
   return task.attempt === 'merged' ? findMergedTask(db, task) : findCountedTask(db, task);
 }
@@ -118,15 +118,15 @@ on conflict (attempt_id) do update set task_id = excluded.task_id, number = excl
  * Answers an attempt with the task of another attempt, if there is one. The caller holds the account's lock, and the answer counts once
  * its transaction commits. No lock of the task is taken: the end of a task locks the task before the account.
  */
-export async function answerUnderLock(db: Runner, task: NewTask): Promise<Replayed | undefined> {
-  const found = await findTaskOfAttempts(db, task);
+export async function answerAttemptUnderLock(db: Runner, task: NewTask): Promise<Replayed | undefined> {
+  const found = await findAnswerToAttempt(db, task);
   if (found === undefined) return undefined;
   if (found.taskId !== task.taskId) await recordAnswer(db, task.taskId, found.taskId, numberOf(task));
   return { kind: 'replayed', ...found };
 }
 
 /** Records the attempt that has created its task, in the transaction that accepts it. */
-export async function recordCreator(db: Runner, task: NewTask): Promise<void> {
+export async function recordCreatingAttempt(db: Runner, task: NewTask): Promise<void> {
   const number = numberOf(task);
   if (number !== undefined) await recordAnswer(db, task.taskId, task.taskId, number);
 }
@@ -145,16 +145,16 @@ update create_attempts set is_read = true where attempt_id in (
   order by attempt_id for update of create_attempts)`,
 });
 
-/** Answers an attempt as `answerUnderLock` does, and takes the lock for it. */
+/** Answers an attempt as `answerAttemptUnderLock` does, and takes the lock for it. */
 export function answerAttempt(
   db: Pick<Database, 'transaction' | 'runExclusive'>,
   task: NewTask,
 ): Promise<Replayed | undefined> {
-  return withAccountLock(db, task.accountId, (transaction) => answerUnderLock(transaction, task));
+  return withAccountLock(db, task.accountId, (transaction) => answerAttemptUnderLock(transaction, task));
 }
 
 /** Finds the task that an attempt created, or that it was answered with. */
-export const findTaskOfAttempt = maybeOne<{ readonly taskId: string; readonly accountId: string }, [attemptId: string]>(
+export const findTaskByAttemptId = maybeOne<{ readonly taskId: string; readonly accountId: string }, [attemptId: string]>(
   {
     name: 'find-task-of-attempt',
     text: `
@@ -172,7 +172,7 @@ on conflict (attempt_id) do update set task_id = excluded.task_id, is_failed = t
 });
 
 /** True if the attempt that created the task, or another one that was answered with it, is not recorded as failed. */
-export const hasAnswer = one<{ readonly isAnswered: boolean }, [taskId: string]>({
+export const hasAnsweredAttempt = one<{ readonly isAnswered: boolean }, [taskId: string]>({
   name: 'has-answered-attempt',
   text: `
 select not exists (select from create_attempts where attempt_id = $1 and is_failed)

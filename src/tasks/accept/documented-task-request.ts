@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Offer } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model.ts';
 import {
   defaultOf,
   type FieldName,
@@ -9,7 +9,7 @@ import {
   requiredBy,
 } from '../../catalogue/input/task-input.ts';
 import type { RefuseUrl } from '../../catalogue/input/request-text.ts';
-import { callBackUrlSchema, modelSchema } from './task-request.ts';
+import { callBackUrlSchema, modelNameSchema } from './task-request.ts';
 
 // The create request in documents: the reference, the schemas of `GET /models` and MCP, and samples. No create passes through this file.
 
@@ -92,7 +92,7 @@ export function sampleRequest(model: string, input: ModelInput) {
 }
 
 /** The documented body: one shape for all models with the same input. */
-export function documentedTaskRequest({ models }: Offer) {
+export function documentedTaskRequest({ models }: WithModels) {
   const groups = new Map<string, { readonly names: string[]; readonly input: ModelInput }>();
   for (const { model, input } of models.values()) {
     const key = JSON.stringify(input);
@@ -102,7 +102,7 @@ export function documentedTaskRequest({ models }: Offer) {
   }
   const shapes = [...groups.values()].map(({ names, input }) =>
     z.strictObject({
-      model: modelSchema(names),
+      model: modelNameSchema(names),
       input: documentedInput(input),
       callBackUrl: callBackUrlSchema(acceptAll).nullish(),
     }),

@@ -11,7 +11,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { foreseeOutcome } from './accept-task.ts';
-import { answerAttempt, findTaskOfAttempts, isAttempt } from './create-attempts.ts';
+import { answerAttempt, findAnswerToAttempt, isCreateAttempt } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './create-outcome.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
@@ -32,7 +32,7 @@ export type TaskOrder = CallersRequest &
     readonly dialect: string;
   };
 
-export type RequestDeps = {
+export type CheckRequestDeps = {
   readonly db: Database;
   /** Base URL of the service, without a trailing slash. */
   readonly publicUrl: string;
@@ -48,7 +48,7 @@ type ModerationDeps = {
   readonly refundUncertain: RefundUncertain;
 };
 
-export type OrderDeps = RequestDeps &
+export type OrderTaskDeps = CheckRequestDeps &
   ModerationDeps & {
     readonly acceptCreate: (task: NewTask) => Promise<CreateOutcome>;
     /** The rate of creates of accounts without a rate of their own; undefined for no limit. */
@@ -88,7 +88,7 @@ export type OrderRefusal =
  * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-task.ts` applies; that file accepts a
  * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
-export async function orderTask(order: TaskOrder, deps: OrderDeps): Promise<CreatedTask | OrderRefusal> {
+export async function orderTask(order: TaskOrder, deps: OrderTaskDeps): Promise<CreatedTask | OrderRefusal> {
   const request = await checkRequest(order, deps);
   if (request.kind !== 'valid') return request;
   // A task that is accepted now could not be finished.
@@ -109,7 +109,7 @@ type ValidRequest = { readonly kind: 'valid'; readonly param: TaskParam; readonl
 /** Checks what a request names: its uploads, and its model, which must be allowed for the API key and be generated now. */
 export async function checkRequest(
   { caller, request: translated, errors = [] }: CallersRequest,
-  { db, publicUrl, isSold }: RequestDeps,
+  { db, publicUrl, isSold }: CheckRequestDeps,
 ): Promise<ValidRequest | RequestRefusal> {
   let request = translated;
   if (request.ok) {
@@ -168,12 +168,12 @@ export async function moderateCreate(
  * could still be refunded after an uncertain response.
  */
 async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
-  if (!isAttempt(task) || (await findTaskOfAttempts(db, task)) === undefined) return await foreseeOutcome(db, task);
+  if (!isCreateAttempt(task) || (await findAnswerToAttempt(db, task)) === undefined) return await foreseeOutcome(db, task);
   return await acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
 }
 
 /** Accepts a task, and counts it once. */
-async function accept({ acceptCreate, refundUncertain, events }: OrderDeps, task: NewTask) {
+async function accept({ acceptCreate, refundUncertain, events }: OrderTaskDeps, task: NewTask) {
   const startedAt = performance.now();
   const outcome = await acceptWithRetry({ accept: acceptCreate, refundUncertain }, task);
   if (outcome.kind === 'accepted') {

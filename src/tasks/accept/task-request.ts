@@ -6,7 +6,7 @@ import type { AllowList } from '../../platform/outbound/guard/allow-list.ts';
 import { urlRefusal } from '../../platform/outbound/guard/guard.ts';
 import type { Catalogue, CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
-import type { ModelCatalogue, Offer } from '../../catalogue/models/model.ts';
+import type { ModelCatalogue, WithModels } from '../../catalogue/models/model.ts';
 import {
   type FieldName,
   fieldSchema,
@@ -21,10 +21,10 @@ import {
 import { isBlank, type RefuseUrl, required, urlSchema } from '../../catalogue/input/request-text.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
-import { isUploadPreview, uploadFromUrl } from '../../media/references/upload-rules.ts';
+import { isUploadPreviewUrl, uploadFromUrl } from '../../media/references/upload-rules.ts';
 
 export type TaskRequestRules = {
-  readonly offer: Offer;
+  readonly offer: WithModels;
   /** Returns why reference media may not be fetched from this URL. */
   readonly refuseMediaUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
@@ -35,7 +35,7 @@ export type ParsedTaskRequest =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
-export type RequestRules = {
+export type RequestParser = {
   readonly parse: (body: unknown) => ParsedTaskRequest;
   readonly models: ModelCatalogue;
 };
@@ -46,7 +46,7 @@ export type RequestRules = {
  */
 export type TranslateRequest = (
   body: Readonly<Record<string, unknown>>,
-  rules: RequestRules,
+  rules: RequestParser,
 ) => ParsedTaskRequest & Pick<RefusedRequest, 'hint'>;
 
 type RefusedRequest = {
@@ -66,7 +66,7 @@ export type TranslatedRequest =
     }
   | RefusedRequest;
 
-export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: RequestRules['parse'] };
+export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: RequestParser['parse'] };
 
 /** Translates a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
 export function translateRequest(
@@ -103,7 +103,7 @@ export function createLiveRequestParser(
       offer,
       // An uploaded file is read from the store, so its URL is not checked here; createTask checks its owner and kind.
       refuseMediaUrl: (url) => {
-        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
+        if (isUploadPreviewUrl(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
         return uploadFromUrl(publicUrl, url) === undefined ? urlRefusal(url, imageAllow) : undefined;
       },
       refuseCallbackUrl: (url) => urlRefusal(url, callbackAllow),
@@ -152,7 +152,7 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
 const namesModel = z.object({ model: z.string() });
 
 /** The input that all models have in common; undefined if they differ, and then a request with an unknown model is checked no further. */
-function commonInput({ models }: Offer): ModelInput | undefined {
+function commonInput({ models }: WithModels): ModelInput | undefined {
   const [first, ...others] = [...models.values()].map(({ input }) => input);
   const text = JSON.stringify(first);
   return others.every((other) => JSON.stringify(other) === text) ? first : undefined;
@@ -163,7 +163,7 @@ const videoNotSupported = 'reference video is not supported; leave this field ou
 function bodySchema(rules: TaskRequestRules, model: string, input: ModelInput | undefined) {
   return z.strictObject(
     {
-      model: modelSchema([...rules.offer.models.keys()]),
+      model: modelNameSchema([...rules.offer.models.keys()]),
       input: input === undefined ? z.unknown() : inputSchema(input, { model, refuseMediaUrl: rules.refuseMediaUrl }),
       callBackUrl: callBackUrlSchema(rules.refuseCallbackUrl).nullish(),
     },
@@ -192,7 +192,7 @@ export function callBackUrlSchema(refuse: RefuseUrl) {
   return urlSchema(refuse).meta({ description: 'Receives a callback when the task succeeds or fails.' });
 }
 
-export function modelSchema(models: readonly string[]) {
+export function modelNameSchema(models: readonly string[]) {
   const error = required((input) => unknownModelMessage(input, models));
   return z
     .string({ error })

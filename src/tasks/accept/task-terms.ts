@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import type { Model } from '../../catalogue/models/model.ts';
-import { listedPrices } from '../../catalogue/prices/price-conditions.ts';
+import { applicablePrices } from '../../catalogue/prices/price-conditions.ts';
 import { shortfallTerms } from '../end/shortfall.ts';
 import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from '../../catalogue/input/task-input.ts';
 
@@ -8,8 +8,8 @@ import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from '../
 export function taskTerms(model: Model, param: TaskParam) {
   return {
     param: withSeed(model, param),
-    requestSha256: fingerprint(param, model.input),
-    listedPrices: listedPrices(model.prices, param.input),
+    requestSha256: requestFingerprint(param, model.input),
+    listedPrices: applicablePrices(model.prices, param.input),
     shortfall: shortfallTerms(model, param.input),
     deadlineMs: model.deadlineMs,
   };
@@ -24,7 +24,7 @@ function withSeed({ input: { fields } }: Model, param: TaskParam): TaskParam {
  * SHA-256 of a validated request before a seed is chosen for it: equal for two requests that mean the same, whether defaults were written
  * out or not. A field counts only when it differs from the model's default, so that a field that a model gains does not change it.
  */
-export function fingerprint({ model, input, callBackUrl }: TaskParam, of: ModelInput): Buffer {
+export function requestFingerprint({ model, input, callBackUrl }: TaskParam, of: ModelInput): Buffer {
   const chosen = inputFieldNames
     .filter((name) => input[name] !== undefined && input[name] !== defaultOf(of, name))
     .map((name) => [name, sorted(input[name])] as const)

@@ -47,5 +47,5 @@ export function webhookId(deliveryId: string): string {
 }
 
 /** The time in which both callback secrets sign after a rotation. */
-export const defaultOverlapSeconds = 24 * 60 * 60;
-export const maxOverlapSeconds = 30 * 24 * 60 * 60;
+export const defaultSecretOverlapSeconds = 24 * 60 * 60;
+export const maxSecretOverlapSeconds = 30 * 24 * 60 * 60;

@@ -1,10 +1,10 @@
 import type { EventType } from './account-event.ts';
-import type { Exchange } from './recorded-exchange.ts';
+import type { RecordedExchange } from './recorded-exchange.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microseconds, pageStart, type TimedCursor } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql.ts';
 
 /** `rejected`: the receiver responded with 410 Gone. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;
@@ -53,7 +53,7 @@ export type DeliveryAttempt = {
 };
 
 /** Lists leave the exchange out, because it is many times the size of the rest. */
-export type RecordedAttempt = DeliveryAttempt & { readonly exchange?: Exchange | undefined };
+export type RecordedAttempt = DeliveryAttempt & { readonly exchange?: RecordedExchange | undefined };
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
 export const deliveryColumns = `callback_deliveries.id as "deliveryId", callback_deliveries.account_id as "accountId",
@@ -102,10 +102,10 @@ export const listOverdueDeliveries = many<
 >({
   name: 'list-overdue-deliveries',
   text: `
-select id as "deliveryId", account_id as "accountId", task_id as "taskId", ${microseconds('due_at')} as "dueAtUs"
+select id as "deliveryId", account_id as "accountId", task_id as "taskId", ${microsecondsOf('due_at')} as "dueAtUs"
 from callback_deliveries
 where state = 'pending' and due_at < now() and (task_id is null or due_at < now() - $1 * interval '1 millisecond')
-  and (due_at, id) > ${pageStart('$2', '$3')}
+  and (due_at, id) > ${pageStartRow('$2', '$3')}
 order by due_at, id limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.deliveryId, limit],
 });
@@ -117,8 +117,8 @@ export const listFailedDeliveries = many<
 >({
   name: 'list-failed-deliveries',
   text: `
-select ${deliveryColumns}, ${microseconds('finished_at')} as "atUs" from callback_deliveries
-where state in ('failed', 'rejected') and (finished_at, id) < ${pageStart('$1', '$2', 'infinity')}
+select ${deliveryColumns}, ${microsecondsOf('finished_at')} as "atUs" from callback_deliveries
+where state in ('failed', 'rejected') and (finished_at, id) < ${pageStartRow('$1', '$2', 'infinity')}
 order by finished_at desc, id desc limit $3`,
   values: ({ after, limit }) => [after?.atUs, after?.id, limit],
 });

@@ -3,11 +3,11 @@ import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { taskRecord } from '../public-record.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import { resultLinks } from '../../media/store/signed-link.ts';
+import { signResultLinks } from '../../media/store/signed-link.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import type { CallbackPost } from './post-callback.ts';
+import type { CallbackToPost } from './post-callback.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { readClock } from '../../platform/database/clock.ts';
+import { readDatabaseClock } from '../../platform/database/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type Delivery, findDelivery } from './deliveries.ts';
 import { eventBody } from './account-event.ts';
@@ -15,7 +15,7 @@ import { findTask } from '../task-rows.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
 
 /** A callback or event that is owed; its body, secrets and time are read when it is sent. */
-export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
+export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackToPost, 'signal'>;
 
 export type OwedDeliveryDeps = {
   readonly db: Database;
@@ -38,7 +38,7 @@ export async function findOwedDelivery(deps: OwedDeliveryDeps, deliveryId: strin
   const prepare = async () => {
     const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
     const body = bodyOf(deps, owed, task);
-    return { body, secrets, signedAt: (await readClock(db)).now };
+    return { body, secrets, signedAt: (await readDatabaseClock(db)).now };
   };
   return { ...owed, prepare };
 }
@@ -49,7 +49,7 @@ function bodyOf(
   { deliveryId, event, createdAt, details, format }: Delivery & { readonly format: CallbackFormat },
   task: Task | undefined,
 ): string {
-  const record = task && taskRecord(task, 0, resultLinks(media, task));
+  const record = task && taskRecord(task, 0, signResultLinks(media, task));
   if (event !== undefined) return eventBody({ deliveryId, event, createdAt, details }, record);
   if (record === undefined) throw new Error(`the callback ${deliveryId} has no task`);
   return format.callbackBody(record, models());

@@ -2,7 +2,7 @@ import { callbackTimeoutMs } from './callback-schedule.ts';
 import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from './deliveries.ts';
 import type { EventType } from './account-event.ts';
 import { many } from '../../platform/database/statement.ts';
-import { microseconds, pageStart, type TimedCursor } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql.ts';
 
 // Callbacks and events as their account receives them. A client must not learn
 // how long an unreachable address took to fail, so a failed delivery is shown
@@ -39,20 +39,20 @@ const listing = (name: string, which: string) => ({
   name,
   plannedAnew: true,
   text: `
-select ${deliveryColumns}, ${microseconds('created_at')} as "atUs" from callback_deliveries
+select ${deliveryColumns}, ${microsecondsOf('created_at')} as "atUs" from callback_deliveries
 where account_id = $1 and ${which} and ($2::text is null or case $2
     when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
     when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}
     else state = $2 end)
   and ($2 is null or $2 = 'delivered' or state <> 'delivered')
-  and (created_at, id) < ${pageStart('$3', '$6', 'infinity')}
+  and (created_at, id) < ${pageStartRow('$3', '$6', 'infinity')}
 order by created_at desc, id desc limit $4`,
 });
 
 const listingValues = ({ accountId, state, after, limit, nowMs }: OwnDeliveryFilter) =>
   [accountId, state, after?.atUs, limit, nowMs, after?.id] as const;
 
-export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
+export const listOwnCallbacks = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
   ...listing('list-own-deliveries', isCallback),
   values: listingValues,
 });
@@ -89,10 +89,10 @@ from failed${endpoint} where callback_deliveries.id = failed.id returning callba
   });
 
 /** Makes failed callbacks of tasks that ended at or after `sinceMs` pending again, the oldest first. */
-export const redeliverFailed = redelivery('redeliver-failed', isCallback);
+export const makeFailedCallbacksPending = redelivery('redeliver-failed', isCallback);
 
 /** Makes failed events of `sinceMs` or later pending again, the oldest first, for the account's present endpoint. Without one, none. */
-export const redeliverFailedEvents = redelivery('redeliver-failed-events', isEvent, {
+export const makeFailedEventsPending = redelivery('redeliver-failed-events', isEvent, {
   set: ', url = endpoint.url',
   endpoint: ' join event_endpoints endpoint on endpoint.account_id = $1',
 });

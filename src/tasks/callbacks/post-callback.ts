@@ -7,10 +7,10 @@ import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
 import type { CallbackFormat, SignedCallback } from './callback-format-type.ts';
 import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
 import type { Delivery, DeliveryAttempt } from './deliveries.ts';
-import { type Exchange, exchangeOf } from './recorded-exchange.ts';
+import { type RecordedExchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';
 
-export type CallbackPost = Pick<Delivery, 'deliveryId' | 'accountId' | 'url'> & {
+export type CallbackToPost = Pick<Delivery, 'deliveryId' | 'accountId' | 'url'> & {
   readonly format: Pick<CallbackFormat, 'callbackHeaders'>;
   /** Called once there is a slot, so that a waiting callback costs nothing. */
   readonly prepare: () => Promise<PreparedCallback>;
@@ -27,7 +27,7 @@ export type PreparedCallback = Pick<SignedCallback, 'body' | 'secrets'> & {
 export type CallbackAnswer = Omit<DeliveryAttempt, 'attempt'> & {
   /** From `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  readonly exchange: Exchange;
+  readonly exchange: RecordedExchange;
 };
 
 export type CallbackPosterDeps = {
@@ -51,7 +51,7 @@ const maxResponseBytes = 1024;
 export function createCallbackPoster(deps: CallbackPosterDeps) {
   const accounts = createSlots({ maxHeld: deps.maxPerAccount ?? 16 });
   const receivers = createSlots({ maxHeld: deps.maxPerReceiver ?? 8 });
-  return async (callback: CallbackPost): Promise<CallbackAnswer> => {
+  return async (callback: CallbackToPost): Promise<CallbackAnswer> => {
     const { accountId, url, signal } = callback;
     const receiver = `${accountId} ${targetOf(new URL(url)).hostname}`;
     return await accounts.hold(accountId, signal, () => receivers.hold(receiver, signal, () => post(deps, callback)));
@@ -60,7 +60,7 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 
 async function post(
   { client, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { deliveryId, url, format, prepare, signal }: CallbackPost,
+  { deliveryId, url, format, prepare, signal }: CallbackToPost,
 ): Promise<CallbackAnswer> {
   const { body, secrets, signedAt } = await prepare();
   const timestampSeconds = Math.floor(signedAt / 1000);

@@ -15,7 +15,7 @@ export function recordedError({ kind, isPublic }: Failed): string {
 }
 
 /** The kind of network error, for operators. */
-export function errorKind(recorded: string | undefined): string | null {
+export function recordedErrorKind(recorded: string | undefined): string | null {
   return recorded?.replace(publicMark, '') ?? null;
 }
 
@@ -23,9 +23,9 @@ const kinds: Readonly<Record<string, ReceiverError>> = { connect: 'refused', tls
 
 /** The error that the account reads. */
 export function receiverError(recorded: string | undefined): ReceiverError {
-  return isFromPublicAddress(recorded) ? (kinds[errorKind(recorded) ?? ''] ?? 'closed') : 'unreachable';
+  return isPublicReceiverError(recorded) ? (kinds[recordedErrorKind(recorded) ?? ''] ?? 'closed') : 'unreachable';
 }
 
-export function isFromPublicAddress(recorded: string | undefined): boolean {
+export function isPublicReceiverError(recorded: string | undefined): boolean {
   return recorded?.startsWith(publicMark) === true;
 }

@@ -2,10 +2,10 @@
  * The request of an attempt and the headers of its response. The first bytes of
  * the response's body are stored beside them.
  */
-export type Exchange = {
+export type RecordedExchange = {
   /** The values of signatures are hidden. */
   readonly requestHeaders: Headers;
-  /** The first `maxBodyChars` of the body. */
+  /** The first `maxRecordedBodyChars` of the body. */
   readonly requestBody: string;
   readonly isBodyCut: boolean;
   /** Undefined without a response. */
@@ -27,7 +27,7 @@ type Answer = {
   readonly isPublic: boolean;
 };
 
-export const maxBodyChars = 8_192;
+export const maxRecordedBodyChars = 8_192;
 /** Bounds the sum of all names and values of a response. */
 const maxHeaderChars = 1_024;
 
@@ -38,15 +38,15 @@ export const hiddenValue = '(hidden)';
 /** Cookies are the receiver's own secrets. */
 const secretHeaders: readonly string[] = ['set-cookie', 'authorization', 'proxy-authenticate', 'www-authenticate'];
 
-export function exchangeOf({ headers, body }: Sent, answer?: Answer): Exchange {
+export function exchangeOf({ headers, body }: Sent, answer?: Answer): RecordedExchange {
   const requestHeaders = Object.entries(headers).map(([name, value]): [string, string] => [
     name.toLowerCase(),
     openHeaders.includes(name.toLowerCase()) ? value : hiddenValue,
   ]);
   return {
     requestHeaders,
-    requestBody: storable(body.slice(0, maxBodyChars)),
-    isBodyCut: body.length > maxBodyChars,
+    requestBody: storable(body.slice(0, maxRecordedBodyChars)),
+    isBodyCut: body.length > maxRecordedBodyChars,
     ...(answer !== undefined && { response: { headers: firstHeaders(answer.headers), isPublic: answer.isPublic } }),
   };
 }

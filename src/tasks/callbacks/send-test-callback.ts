@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
-import { isFromPublicAddress, type ReceiverError, receiverError } from './receiver-error.ts';
+import { isPublicReceiverError, type ReceiverError, receiverError } from './receiver-error.ts';
 import type { Dialect } from '../../accounts/keys/api-key.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { noLinks, type RecordedTask, taskRecord } from '../public-record.ts';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { brandToken } from '../../platform/brand/brand.ts';
+import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CallbackFormat } from './callback-format-type.ts';
 import { createCallbackPoster } from './post-callback.ts';
-import { readClock } from '../../platform/database/clock.ts';
+import { readDatabaseClock } from '../../platform/database/clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
@@ -28,11 +28,11 @@ type Deps = {
 } & Required<Pick<GuardedClientOptions, 'allow' | 'own'>>;
 
 /** Sends test callbacks and events, about a task that does not exist, signed and sent like real ones. */
-export function createTestCallbacks({ db, box, log, models, callbackFormatOf, serviceName, allow, own }: Deps) {
+export function createTestCallbackSender({ db, box, log, models, callbackFormatOf, serviceName, allow, own }: Deps) {
   const client = createGuardedClient({
     allow,
     own,
-    userAgent: brandToken(serviceName),
+    userAgent: asciiBrandName(serviceName),
     maxPerHost: 8,
     maxWaitingPerHost: 0,
   });
@@ -50,12 +50,12 @@ export function createTestCallbacks({ db, box, log, models, callbackFormatOf, se
       const prepare = async () => {
         const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
         const body = event === undefined ? sampleBody(format, models()) : sampleEvent(event, models());
-        return { body, secrets, signedAt: (await readClock(db)).now };
+        return { body, secrets, signedAt: (await readDatabaseClock(db)).now };
       };
       const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
       const attempt = { deliveryId: testTaskId, accountId, url, format, prepare, signal };
       const { status, startedAt, error } = await post(attempt);
-      if (status === undefined && !isFromPublicAddress(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
+      if (status === undefined && !isPublicReceiverError(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
       return status ?? receiverError(error);
     },
     close: () => client.close(),

@@ -57,13 +57,13 @@ export async function rotateSecret(
 }
 
 /** `unopened` has the accounts whose secret neither VIDEOGEN_SECRET nor a previous one opens. */
-export type Resealed = { current: number; moved: number; unopened: string[] };
+export type ResealCounts = { current: number; moved: number; unopened: string[] };
 
 const pageSize = 200;
 
 /** Seals every secret with the current VIDEOGEN_SECRET. Safe while the service runs and safe to repeat: each update compares first. */
-export async function resealSecrets(db: Database, box: SecretBox): Promise<Resealed> {
-  const counts: Resealed = { current: 0, moved: 0, unopened: [] };
+export async function resealSecrets(db: Database, box: SecretBox): Promise<ResealCounts> {
+  const counts: ResealCounts = { current: 0, moved: 0, unopened: [] };
   for (let after = 0; ;) {
     const page = await listSecretsToReseal(db, after, pageSize);
     for (const { secretId, accountId, sealed } of page) {

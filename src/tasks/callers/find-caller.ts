@@ -40,7 +40,7 @@ type CallerWithTask = { readonly caller: FoundCaller; readonly task: Task | unde
  * Finds the account of a key, and the task if it belongs to that account. `taskId` must be a UUID. Returns undefined for a malformed,
  * unknown, revoked or expired key. Concurrent calls share a statement, because clients poll.
  */
-export function createCallerFinder(
+export function createCallerAndTaskFinder(
   db: Database,
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
   const find = createBatcher((requests: readonly Request[]) => findCallers(db, requests), burst);

@@ -3,7 +3,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import type { TaskEvents } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { Owed } from '../task-end-event.ts';
+import type { OwedNotifications } from '../task-end-event.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
 
 // A cancellation is committed with its refund, in one statement
@@ -14,28 +14,28 @@ import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
 /** A cancelled task; a callback and an event may be owed for it. */
-export type TaskToStop = Owed & { readonly taskId: string; readonly accountId: string };
+export type TaskToStop = OwedNotifications & { readonly taskId: string; readonly accountId: string };
 
 export type StopDeps = {
   /** Stops the generation of a cancelled task, and starts its deliveries if it has no workflow: in the background; never throws. */
   readonly stopTask: (task: TaskToStop) => void;
   readonly events: TaskEvents;
 };
-export type CancelDeps = StopDeps & { readonly db: Database };
+export type CancelTaskDeps = StopDeps & { readonly db: Database };
 
 /**
  * Ends an unfinished task with a refund, and stops its generation. A task that has ended stays unchanged. The caller has checked that the
  * task belongs to the account.
  */
-export async function cancelTaskFor(deps: CancelDeps, taskId: string) {
-  return stopGenerationOf(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
+export async function cancelTaskFor(deps: CancelTaskDeps, taskId: string) {
+  return finishCancellation(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
 }
 
 /** As `cancelTaskFor`, but only while no upstream may make the video and no repeat of its create was answered with the task. */
-export async function cancelUnstarted(deps: CancelDeps, taskId: string): Promise<void> {
+export async function cancelTaskIfUnstarted(deps: CancelTaskDeps, taskId: string): Promise<void> {
   const options = { terminatesAfterMs: cancelGraceMs, onlyUnstarted: true } as const;
   const ended = await failAndRefund(deps.db, taskId, cancelled, options);
-  if (ended.changed) stopGenerationOf(deps, ended);
+  if (ended.changed) finishCancellation(deps, ended);
 }
 
 const cancelledByOperator: TaskFailure = {
@@ -45,7 +45,7 @@ const cancelledByOperator: TaskFailure = {
 
 /**
  * Ends a task of any account with a refund and an entry in the audit log. The
- * caller then stops its generation: endpoints with `stopGenerationOf`, and the
+ * caller then stops its generation: endpoints with `finishCancellation`, and the
  * command line with a client of its own. Throws for an unknown task.
  */
 export function cancelTaskAs(
@@ -62,7 +62,7 @@ export function cancelTaskAs(
 }
 
 /** After the commit: stops the generation of a task that this request has ended, counts the end, and returns the data of the response. */
-export function stopGenerationOf({ stopTask, events }: StopDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
+export function finishCancellation({ stopTask, events }: StopDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {

@@ -1,7 +1,7 @@
 import type { Actor } from '../../accounts/operators/operator.ts';
 import { type Account, findAccount, lockAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { OwnerChange } from '../../accounts/people/change-members.ts';
+import type { ChangingOwner } from '../../accounts/people/change-members.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { Upload } from '../../media/references/upload-rules.ts';
@@ -57,7 +57,7 @@ export function closeAccountAs(
 }
 
 /** Closes an account for good, for its owner. */
-export function closeOwnAccount(db: Database, { session, accountId, origin }: OwnerChange): Promise<void> {
+export function closeOwnAccount(db: Database, { session, accountId, origin }: ChangingOwner): Promise<void> {
   return db.transaction(async (run) => {
     if ((await close({ run }, accountId)) !== 'changed') return;
     const { userId, email } = session;
@@ -100,7 +100,7 @@ order by created_at desc, id desc limit $3`,
   values: (accountId, { after, limit }) => [accountId, after, limit],
 });
 
-export const listUploadsOf = many<Upload, [accountId: string, limit: number]>({
+export const listAccountUploads = many<Upload, [accountId: string, limit: number]>({
   name: 'list-uploads-of-account',
   text: `select id as "uploadId", file_name as "fileName" from uploads where account_id = $1 order by expires_at limit $2`,
 });

@@ -1,13 +1,13 @@
 import { deletedMessage, withoutContent } from './content-placeholders.ts';
 import type { Actor } from '../../accounts/operators/operator.ts';
-import { isFinal, type Task } from '../../catalogue/tasks/task.ts';
+import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import { sqlTaskEventId } from '../task-end-event.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import { mayRun } from '../jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microseconds, pageStart } from '../../platform/database/sql.ts';
-import { isFinished, isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { microsecondsOf, pageStartRow } from '../../platform/database/sql.ts';
+import { finishedCondition, unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { findTask, taskColumns } from '../task-rows.ts';
 
 // The deletion of a task's content. The commit removes it from the database; files and Temporal's histories are deleted later.
@@ -21,7 +21,7 @@ with task as (
     callback_url = null, request_sha256 = decode(repeat('00', 32), 'hex'),
     fail_msg = case when fail_msg is not null then $3::text end,
     result = case when result is not null then (result::jsonb || '{"sha256": ""}')::json end
-  where id = $1 and ${isFinished} and content_deleted_at is null
+  where id = $1 and ${finishedCondition} and content_deleted_at is null
   returning id, account_id, content_deleted_at
 ), job as (
   update provider_jobs set ${jobContent('$3::text')},
@@ -63,7 +63,7 @@ export async function deleteTaskContent(
   task: Task,
   uploadIds: readonly string[],
 ): Promise<ContentDeletion | undefined> {
-  if (!isFinal(task.state)) return undefined;
+  if (!isFinalState(task.state)) return undefined;
   const deleted = await deleteContent(db, task, uploadIds);
   const deletedAt = deleted?.deletedAt ?? (await findTask(db, task.taskId))?.contentDeletedAt;
   if (deletedAt === undefined) throw new Error(`the content of task ${task.taskId} is not deleted`);
@@ -120,7 +120,7 @@ const lastAfter = `interval '26 hours'`;
 
 const selectOwed = `
 select task_id as "taskId", content_deletions.account_id as "accountId", upload_ids as "uploadIds",
-  completed_at < now() - ${lastAfter} as "isLast", ${microseconds('due_at')} as "dueAtUs"
+  completed_at < now() - ${lastAfter} as "isLast", ${microsecondsOf('due_at')} as "dueAtUs"
 from content_deletions join tasks on tasks.id = task_id`;
 
 export const findOwedDeletion = maybeOne<OwedDeletion, [taskId: string]>({
@@ -135,7 +135,7 @@ export const listOwedDeletions = many<
   name: 'list-owed-deletions',
   text: `
 ${selectOwed}
-where due_at <= now() and (due_at, task_id) > ${pageStart('$1', '$2')}
+where due_at <= now() and (due_at, task_id) > ${pageStartRow('$1', '$2')}
 order by due_at, task_id limit $3`,
   values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });
@@ -147,13 +147,13 @@ export const listNeededUploads = many<{ readonly uploadId: string }, [accountId:
     text: `
 select uploads.id as "uploadId" from uploads
 where uploads.id = any($2::uuid[]) and exists (
-  select from tasks where account_id = $1 and ${isUnfinished}
+  select from tasks where account_id = $1 and ${unfinishedCondition}
     and strpos(param::text, uploads.id::text) > 0)`,
   },
 );
 
 /** Deletes what live attempts have recorded since the deletion. Returns the jobs that may still run upstream. */
-export const clearJobs = many<{ readonly ordinal: number }, [taskId: string]>({
+export const clearJobContent = many<{ readonly ordinal: number }, [taskId: string]>({
   name: 'clear-provider-jobs',
   text: `
 with cleared as (

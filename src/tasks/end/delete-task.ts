@@ -3,23 +3,23 @@ import type { Database } from '../../platform/database/database.ts';
 import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { type ContentDeletion, deleteTaskContent } from './content-deletion.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
-import { keysOf, type Task } from '../../catalogue/tasks/task.ts';
+import { fileKeysOfResult, type Task } from '../../catalogue/tasks/task.ts';
 
 type FileDeps = { readonly resultStore: { readonly delete: (key: string) => Promise<void> }; readonly log: Logger };
-export type DeleteDeps = FileDeps & { readonly db: Database; readonly publicUrl: string };
+export type DeleteTaskDeps = FileDeps & { readonly db: Database; readonly publicUrl: string };
 
 /** Deletes the content of a task of the caller. Undefined for an unfinished task, which stays unchanged. */
-export async function deleteEndedTask(deps: DeleteDeps, task: Task) {
+export async function deleteContentOfEndedTask(deps: DeleteTaskDeps, task: Task) {
   const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
   const deletion = await deleteTaskContent(deps.db, task, uploadIds);
-  return deletion && deleteFilesOf(deps, task, deletion);
+  return deletion && deleteResultFiles(deps, task, deletion);
 }
 
 /** Deletes the video before responding, because its links may have been shared. Housekeeping deletes the rest. */
-export async function deleteFilesOf({ resultStore, log }: FileDeps, task: Task, deletion: ContentDeletion) {
+export async function deleteResultFiles({ resultStore, log }: FileDeps, task: Task, deletion: ContentDeletion) {
   const { taskId, result } = task;
   if (deletion.changed && result !== undefined) {
-    const files = keysOf(result).map((key) => resultStore.delete(key));
+    const files = fileKeysOfResult(result).map((key) => resultStore.delete(key));
     await Promise.all(files).catch((err: unknown) => log.warn({ err, taskId }, 'video not deleted yet'));
   }
   return { taskId, contentDeleteTime: deletion.deletedAt };

@@ -4,11 +4,11 @@ import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { RunProvider, Job as UpstreamJob, JobStatus, PolledProvider } from '../../providers/provider-contract.ts';
 import type { OpenProvider } from '../../providers/registry.ts';
 import type { OpenJobState } from './job-states.ts';
-import type { JobName, ProviderJob } from './provider-jobs.ts';
+import type { JobRowKey, ProviderJob } from './provider-jobs.ts';
 import type { GeneratingTask } from '../task-rows.ts';
 
 /** The fields that a job has in every state. */
-export type JobBase = JobName & {
+export type JobBase = JobRowKey & {
   /** The job's name at a provider that lets us give one. */
   readonly jobKey: string;
   /** Undefined on our own machine, which has no slots. */
@@ -40,15 +40,15 @@ type UpstreamRun = {
   readonly upstreamEndedAt?: number | undefined;
 };
 
-export type JobIn<State extends OpenJobState> = {
+export type JobInState<State extends OpenJobState> = {
   [S in State]: JobBase & { readonly state: S } & JobStates[S];
 }[State];
 
 /** One job of a task, at one provider. */
-export type Job = JobIn<OpenJobState>;
+export type OpenJob = JobInState<OpenJobState>;
 
 /** The end of an attempt without a video. */
-export type Stop =
+export type AttemptEnd =
   | { readonly kind: 'task_failed'; readonly failure: TaskFailure; readonly detail?: string | undefined }
   /** The task waits, and its deadline does not run; the next attempt begins after the pause. */
   | { readonly kind: 'waits'; readonly why: string; readonly pauseMs: number }
@@ -59,7 +59,7 @@ export type Stop =
   | { readonly kind: 'cancelled' };
 
 /** This job will produce no video, or its response was lost. The task's rows determine the next step. */
-export type Next = { readonly kind: 'next' };
+export type TryNextJob = { readonly kind: 'next' };
 
 type KnownJob = Omit<UpstreamRun, 'upstream' | 'submittedAt'> & {
   readonly id: string;
@@ -73,7 +73,7 @@ export function asRunningJob(
   { param }: Pick<GeneratingTask, 'param'>,
   { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,
   { provider, id, handle, submittedAt = Date.now(), upstreamEndedAt }: KnownJob,
-): JobIn<'running'> {
+): JobInState<'running'> {
   // Stored as the provider returned it, which is plain JSON.
   const upstream = { jobKey, id, handle: (handle ?? {}) as JsonObject, input: param.input };
   const base = { taskId, ordinal, jobKey, pool, open, resubmissions };

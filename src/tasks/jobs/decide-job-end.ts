@@ -4,11 +4,11 @@ import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, Next, Stop } from './attempt-job.ts';
+import type { JobBase, TryNextJob, AttemptEnd } from './attempt-job.ts';
 import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';
-import { failureFor, providerFailures } from './job-failures.ts';
-import { type JobName, listProviderJobs } from './provider-jobs.ts';
-import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
+import { taskFailureFor, providerFailures } from './job-failures.ts';
+import { type JobRowKey, listProviderJobs } from './provider-jobs.ts';
+import { type CooldownReason, startCooldown } from './provider-pools.ts';
 
 // The end of a job decides whether its task ends, too, or makes another job. Each end is committed with its reason, so that a retried
 // attempt reaches the same end.
@@ -16,7 +16,7 @@ import { type CooldownReason, recordPoolFailure } from './provider-pools.ts';
 type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
 /** The attempt that follows the job. */
 type Following = { readonly deps: EndDeps; readonly task: Pick<Task, 'taskId' | 'param'> };
-type SubmittedJob = Pick<JobBase, keyof JobName | 'open'> & {
+type SubmittedJob = Pick<JobBase, keyof JobRowKey | 'open'> & {
   /** Unix milliseconds; now by default. */
   readonly submittedAt?: number | undefined;
 };
@@ -24,7 +24,7 @@ type SubmittedJob = Pick<JobBase, keyof JobName | 'open'> & {
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(
   { db, events }: Pick<EndDeps, 'db' | 'events'>,
-  { taskId, ordinal }: JobName,
+  { taskId, ordinal }: JobRowKey,
   end: JobEnd & { readonly failure?: TaskFailure },
 ): Promise<boolean> {
   const ended = await endProviderJob(db, { taskId, ordinal, ...end });
@@ -38,10 +38,10 @@ export async function endJob(
  */
 export async function endJobWithTaskFailure(
   { deps }: { readonly deps: Pick<EndDeps, 'db' | 'events'> },
-  job: JobName,
+  job: JobRowKey,
   failure: TaskFailure,
   end: JobEnd,
-): Promise<Stop> {
+): Promise<AttemptEnd> {
   if (await endJob(deps, job, { failure, ...end })) return { kind: 'task_failed', failure, detail: end.detail };
   const row = (await listProviderJobs(deps.db, job.taskId)).find(({ ordinal }) => ordinal === job.ordinal);
   if (row?.failure === undefined) return { kind: 'undecided', detail: 'another attempt has ended this job' };
@@ -56,7 +56,7 @@ export async function endFailedJob(
   attempt: Following,
   job: JobBase & SubmittedJob,
   { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
-): Promise<Next | Stop> {
+): Promise<TryNextJob | AttemptEnd> {
   const { deps, task } = attempt;
   const { failedJobs } = job.open.terms;
   deps.log.info({ ...jobLogFields(job), error }, 'provider job failed');
@@ -71,7 +71,7 @@ export async function endFailedJob(
     await endJob(deps, job, { ...end, isRepeatable: true });
     return { kind: 'next' };
   }
-  const rejection = failureFor(error, task.param.input);
+  const rejection = taskFailureFor(error, task.param.input);
   const failure = rejection ?? (isFree ? undefined : providerFailures.failed);
   if (failure !== undefined) return await endJobWithTaskFailure(attempt, job, failure, end);
   await endJob(deps, job, end);
@@ -107,7 +107,7 @@ export async function endLostJob(
   attempt: Following,
   job: JobBase,
   { why, detail, isSettled = false, hasCost = false }: Loss,
-): Promise<Next | Stop> {
+): Promise<TryNextJob | AttemptEnd> {
   const { deps } = attempt;
   const { terms, provider } = job.open;
   const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
@@ -163,7 +163,7 @@ export async function coolDown(
   const cooldown = isOfProvider ? operatorCooldown : temporaryCooldown;
   const baseMs = Math.max(cooldown.baseMs, retryAfterMs);
   const maxMs = Math.max(cooldown.maxMs, retryAfterMs);
-  await recordPoolFailure(db, { pool, provider, reason, isOfProvider, baseMs, maxMs });
+  await startCooldown(db, { pool, provider, reason, isOfProvider, baseMs, maxMs });
 }
 
 export function jobLogFields({ taskId, ordinal, open }: JobBase) {

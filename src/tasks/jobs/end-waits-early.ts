@@ -2,7 +2,7 @@ import type { Actor } from '../../accounts/operators/operator.ts';
 import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // An operator ends waits early. A cooldown ends as it does automatically: its breaker is half open, and one task tries the provider. Slots,
 // jobs and the order of the queue stay, so a woken task does what it would have done later.
@@ -19,7 +19,7 @@ where cooling_until > now() and pool in (select pool from slot_waits where task_
 
 const findTaskToRetry = maybeOne<{ readonly accountId: string; readonly isUnfinished: boolean }, [taskId: string]>({
   name: 'find-task-to-retry',
-  text: `select account_id as "accountId", ${isUnfinished} as "isUnfinished" from tasks where id = $1`,
+  text: `select account_id as "accountId", ${unfinishedCondition} as "isUnfinished" from tasks where id = $1`,
 });
 
 /**
@@ -57,7 +57,7 @@ select task_id as "taskId" from (
     where provider = $1)
   union all
   (select id, 2, row_number() over (order by created_at) from tasks
-    where ${isUnfinished} and retry_at > now() and not exists (select from slot_waits where task_id = tasks.id)
+    where ${unfinishedCondition} and retry_at > now() and not exists (select from slot_waits where task_id = tasks.id)
       and exists (select from provider_jobs where task_id = tasks.id and provider = $1 and outcome is null)
     order by created_at limit ${maxRetried})
 ) waiting order by part, position, task_id limit ${maxRetried}`,

@@ -1,17 +1,17 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { mayExist } from './job-states.ts';
-import type { JobCost, JobName } from './provider-jobs.ts';
+import type { JobCost, JobRowKey } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // The intent of a create is committed before it, and the id of its job after
 // it. An intent without an id is a create whose response was lost. A task that
 // has ended gets no intent; the job of one that ends afterwards is stopped.
 
-const taskIsUnfinished = `exists (select from tasks where id = $1 and ${isUnfinished})`;
+const taskIsUnfinished = `exists (select from tasks where id = $1 and ${unfinishedCondition})`;
 
-type Intended = Pick<JobName, 'ordinal'>;
+type Intended = Pick<JobRowKey, 'ordinal'>;
 
 /**
  * Commits the intent to create a job on our own machine, which needs no slot.
@@ -19,7 +19,7 @@ type Intended = Pick<JobName, 'ordinal'>;
  */
 export const intendOwnMachineJob = maybeOne<
   Intended,
-  [job: JobName & { readonly provider: string; readonly jobId?: string }]
+  [job: JobRowKey & { readonly provider: string; readonly jobId?: string }]
 >({
   name: 'intend-provider-job',
   text: `
@@ -29,7 +29,7 @@ on conflict do nothing returning ordinal`,
   values: ({ taskId, ordinal, provider, jobId }) => [taskId, ordinal, provider, jobId],
 });
 
-type ReservedJob = JobName & {
+type ReservedJob = JobRowKey & {
   readonly pool: string;
   /** SHA-256 of `config`, in hex. */
   readonly configHash: string;
@@ -73,7 +73,7 @@ returning outcome is distinct from 'abandoned' as "isOpen"`,
   values: ({ taskId, ordinal, jobId, handle, isNamed = false }) => [taskId, ordinal, jobId, handle, isNamed],
 });
 
-type SubmittedJob = JobName & {
+type SubmittedJob = JobRowKey & {
   readonly jobId: string;
   readonly handle?: object | undefined;
   /** True if our name for the job makes it the same as that of a repeated create. */
@@ -85,7 +85,7 @@ type SubmittedJob = JobName & {
  * frozen. It must be stopped, and `reconcile` retries that. `repeated`: the create was sent again under the same name, so the job belongs
  * to that later row and must not be stopped. An end that another attempt recorded stays.
  */
-export async function recordProviderJob(
+export async function recordCreatedJob(
   db: Database,
   job: SubmittedJob,
 ): Promise<'recorded' | 'abandoned' | 'repeated'> {
@@ -95,7 +95,7 @@ export async function recordProviderJob(
 }
 
 /** Records what an upstream responded to a create that it did not answer with a job, for operators. */
-export const recordCreateResponse = none<[job: JobName, detail: string]>({
+export const recordCreateResponse = none<[job: JobRowKey, detail: string]>({
   name: 'record-create-response',
   text: `
 update provider_jobs set detail = left($3, 8192) where task_id = $1 and ordinal = $2 and job_id is null and outcome is null`,
@@ -103,7 +103,7 @@ update provider_jobs set detail = left($3, 8192) where task_id = $1 and ordinal 
 });
 
 /** Counts a run whose connection broke, and returns the number of lost runs of the job. */
-export const recordLostRun = one<{ readonly lostRuns: number }, [job: JobName]>({
+export const recordLostRun = one<{ readonly lostRuns: number }, [job: JobRowKey]>({
   name: 'record-lost-run',
   text: `
 update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
@@ -144,7 +144,7 @@ type OpenCreate = {
  * Counts other creates at the pool without a response, intended since ten minutes before this one: each may have made a job after this
  * create was sent. One that was abandoned counts, too, because its job may exist and nothing else claims it.
  */
-export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]>({
+export const countRivalCreates = one<{ readonly rivals: number }, [create: OpenCreate]>({
   name: 'count-rival-creates',
   text: `
 select count(*)::int as rivals from provider_jobs

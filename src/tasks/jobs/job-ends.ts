@@ -1,16 +1,16 @@
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
+import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { lateCreateWindowMs } from './job-creates.ts';
 import type { JobOutcome } from './job-states.ts';
-import type { JobCost, JobName, ProviderJob } from './provider-jobs.ts';
+import type { JobCost, JobRowKey, ProviderJob } from './provider-jobs.ts';
 import { mayRun } from './provider-pools.ts';
 
 // A job ends upstream, which frees its slot; then its outcome is recorded; and a job that may still run is settled later.
 
 /** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
-export const recordUpstreamEnd = none<[job: JobName & { readonly cost?: JobCost | 'unknown' | undefined }]>({
+export const recordUpstreamEnd = none<[job: JobRowKey & { readonly cost?: JobCost | 'unknown' | undefined }]>({
   name: 'record-upstream-end',
   text: `
 update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::text is null then cost_micros else $3 end,
@@ -45,7 +45,7 @@ export type JobEnd = {
   readonly isRepeatable?: boolean;
 };
 
-type EndedBy = JobName &
+type EndedBy = JobRowKey &
   JobEnd & {
     /** Set if this job ends the task, so that a repeated attempt ends it in the same way. */
     readonly failure?: TaskFailure | undefined;
@@ -88,7 +88,7 @@ returning provider, pool, outcome`,
 });
 
 /** A job that may still run, and cost, upstream although its task has ended. */
-export type UnsettledJob = JobName & {
+export type UnsettledJob = JobRowKey & {
   readonly provider: string;
   readonly jobId: string | undefined;
   /** True if the task ended more than a day ago. */
@@ -108,7 +108,7 @@ export const listUnsettledJobs = many<UnsettledJob, [page: UnsettledPage]>({
 select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
 from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
-  and t.${isFinished} and t.completed_at < now() - $1 * interval '1 millisecond'
+  and t.${finishedCondition} and t.completed_at < now() - $1 * interval '1 millisecond'
   and (j.job_id is not null or j.intended_at < now() - ${lateCreateWindowMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
@@ -116,7 +116,7 @@ order by j.intended_at, j.task_id, j.ordinal limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.taskId, after?.ordinal, limit],
 });
 
-type Settlement = JobName &
+type Settlement = JobRowKey &
   Pick<JobEnd, 'cost'> & {
     readonly outcome: 'abandoned' | 'late_success';
   };

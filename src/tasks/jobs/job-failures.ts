@@ -23,7 +23,7 @@ const words: Readonly<Record<NonNullable<UpstreamError['about']>, string>> = {
 };
 
 /** Returns the failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
-export function failureFor({ kind, about }: UpstreamError, input: TaskInput): TaskFailure | undefined {
+export function taskFailureFor({ kind, about }: UpstreamError, input: TaskInput): TaskFailure | undefined {
   if (kind === 'content') {
     const what = about === undefined ? 'the request' : words[about];
     const failMsg = sentence(`${what} was rejected by the content policy.`);

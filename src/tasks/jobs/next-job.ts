@@ -5,11 +5,11 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/registry.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, JobIn, Stop } from './attempt-job.ts';
-import { failureFor, providerFailures } from './job-failures.ts';
+import type { JobBase, JobInState, AttemptEnd } from './attempt-job.ts';
+import { taskFailureFor, providerFailures } from './job-failures.ts';
 import type { ProviderJob } from './provider-jobs.ts';
 import { reserveSlot } from './slots.ts';
-import { readTiers } from './task-tiers.ts';
+import { readTaskTiers } from './task-tiers.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
 
@@ -27,7 +27,7 @@ export type RoutingDeps = {
 type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'>;
 
 export type NextJob =
-  | { readonly kind: 'job'; readonly job: JobIn<'reserved'> }
+  | { readonly kind: 'job'; readonly job: JobInState<'reserved'> }
   | ({ readonly kind: 'resumed'; readonly row: ProviderJob } & Pick<JobBase, 'jobKey' | 'resubmissions'>);
 
 /** Returns the open job, else reserves a slot at the next provider that may make one. */
@@ -35,7 +35,7 @@ export async function openOrReserveJob(
   deps: RoutingDeps,
   task: RoutedTask,
   rows: readonly ProviderJob[],
-): Promise<NextJob | Stop> {
+): Promise<NextJob | AttemptEnd> {
   // An earlier attempt came to this end, and its response was lost.
   const failure = rows.find((row) => row.failure !== undefined)?.failure;
   if (failure !== undefined) return { kind: 'task_failed', failure };
@@ -55,7 +55,7 @@ export async function openOrReserveJob(
 const disabledPauseMs = 5_000;
 
 /** Returns the pause of a task while our own machine is disabled. */
-export async function ownMachinePause({ switches }: Pick<RoutingDeps, 'switches'>): Promise<Stop | undefined> {
+export async function ownMachineDisabledPause({ switches }: Pick<RoutingDeps, 'switches'>): Promise<AttemptEnd | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }
@@ -70,7 +70,7 @@ async function reserveJob(
   task: RoutedTask,
   jobs: readonly ProviderJob[],
   ordinal: number,
-): Promise<NextJob | Stop> {
+): Promise<NextJob | AttemptEnd> {
   const { taskId, accountId } = task;
   const made = lastMade(jobs);
   if (made?.outcome === 'abandoned' && deps.providers.ofJob(made)?.terms.onLostJob !== 'resubmit')
@@ -104,7 +104,7 @@ async function reserveJob(
   return noProvider(failureAfter(jobs.at(-1), task.param.input), 'no provider is left');
 }
 
-function noProvider(failure: TaskFailure, detail: string): Stop {
+function noProvider(failure: TaskFailure, detail: string): AttemptEnd {
   return { kind: 'task_failed', failure, detail };
 }
 
@@ -129,7 +129,7 @@ async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly Pr
  * upstreams has stored its own, and one of our own machine has none.
  */
 async function tiersOf(deps: RoutingDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
-  return deps.models().get(param.model)?.tiers ?? (await readTiers(deps.db, taskId))?.tiers ?? [];
+  return deps.models().get(param.model)?.tiers ?? (await readTaskTiers(deps.db, taskId))?.tiers ?? [];
 }
 
 /**
@@ -154,7 +154,7 @@ function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
 
 /** The failure of a task when no provider is left after its last job. */
 function failureAfter(last: ProviderJob | undefined, input: TaskInput): TaskFailure {
-  const refused = failureFor({ kind: 'content', about: 'output', detail: '' }, input);
+  const refused = taskFailureFor({ kind: 'content', about: 'output', detail: '' }, input);
   if (last?.isRepeatable === true && refused !== undefined) return refused;
   if (last?.outcome === 'refused') return providerFailures.rejected;
   return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;

@@ -7,7 +7,7 @@ export const costBases = ['reported', 'estimated', 'unknown'] as const;
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
 
 /** The primary key of a job: its task, and its number among all jobs of the task. */
-export type JobName = { readonly taskId: string; readonly ordinal: number };
+export type JobRowKey = { readonly taskId: string; readonly ordinal: number };
 
 /** One create at an upstream. For an intended one without `jobId` it is unknown whether a job exists. */
 export type ProviderJob = {

@@ -35,7 +35,7 @@ export type PoolFailure = {
 };
 
 /** Starts a cooldown of the pool. Failures during a cooldown do not count. */
-export const recordPoolFailure = none<[failure: PoolFailure]>({
+export const startCooldown = none<[failure: PoolFailure]>({
   name: 'record-pool-failure',
   text: `
 update provider_pools set failures = failures + 1, cooling_reason = $4,
@@ -48,7 +48,7 @@ where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or coolin
 });
 
 /** Starts or extends a cooldown that ends when the operator has fixed the provider. */
-export const holdPool = none<[pool: string, provider: string, holdMs: number]>({
+export const extendOperatorCooldown = none<[pool: string, provider: string, holdMs: number]>({
   name: 'hold-pool',
   text: `
 insert into provider_pools (pool, provider, failures, cooling_until, cooling_reason)
@@ -72,12 +72,12 @@ where pool = $1 and cooling_reason = any($2)`,
 });
 
 /** `draining` creates no job; `off` sends no request at all, not even about running jobs. */
-export const providerStates = ['enabled', 'draining', 'off'] as const;
-export type ProviderSwitch = (typeof providerStates)[number];
+export const providerSwitchStates = ['enabled', 'draining', 'off'] as const;
+export type ProviderSwitchState = (typeof providerSwitchStates)[number];
 
-type Switching = { readonly provider: string; readonly state: ProviderSwitch; readonly reason: string };
+type Switching = { readonly provider: string; readonly state: ProviderSwitchState; readonly reason: string };
 
-const writeSwitch = one<{ before: ProviderSwitch; cleared: boolean }, [set: Switching, who: string]>({
+const writeSwitch = one<{ before: ProviderSwitchState; cleared: boolean }, [set: Switching, who: string]>({
   name: 'set-provider-switch',
   text: `
 with before as (select state from provider_switches where provider = $1),
@@ -105,7 +105,7 @@ export async function setProviderSwitchAs(db: Database, actor: Actor, set: Switc
 
 export type StoredSwitch = {
   readonly provider: string;
-  readonly state: ProviderSwitch;
+  readonly state: ProviderSwitchState;
   readonly reason: string;
   readonly who: string;
   /** Unix milliseconds. */

@@ -1,8 +1,8 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
-import { isReserved, type ProviderSwitch, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
-import type { JobName } from './provider-jobs.ts';
-import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
+import { isReserved, type ProviderSwitchState, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
+import type { JobRowKey } from './provider-jobs.ts';
+import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
 // ours can overbook an upstream. Tasks without a slot wait in `slot_waits` and repeat their request:
@@ -13,7 +13,7 @@ import { isFinished } from '../../catalogue/tasks/task-conditions.ts';
 // - A free slot is offered to the first task of the queue. If it does not repeat its request in time, the slot is offered to the next.
 
 /** A job's row whose create was not sent is used again. */
-export type SlotRequest = JobName & {
+export type SlotRequest = JobRowKey & {
   readonly accountId: string;
   readonly pool: string;
   readonly provider: string;
@@ -28,12 +28,12 @@ export type Admission =
   | { readonly kind: 'cooling'; readonly reason: CooldownReason | undefined; readonly againInMs: number }
   | {
       readonly kind: 'switched_off';
-      readonly state: Exclude<ProviderSwitch, 'enabled'>;
+      readonly state: Exclude<ProviderSwitchState, 'enabled'>;
       readonly againInMs: number;
     };
 
 type LockedPool = {
-  readonly switch: ProviderSwitch;
+  readonly switch: ProviderSwitchState;
   readonly failures: number;
   readonly reason: CooldownReason | undefined;
   readonly coolingMs: number | undefined;
@@ -163,7 +163,7 @@ with expired as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
     where pool is not null and upstream_ended_at is null and ${mayRun}
-      and intended_at is null and exists (select from tasks where id = task_id and ${isFinished})
+      and intended_at is null and exists (select from tasks where id = task_id and ${finishedCondition})
     limit $1
   ) one
   where j.task_id = one.task_id and j.ordinal = one.ordinal and j.intended_at is null and j.outcome is null
@@ -171,7 +171,7 @@ with expired as (
 delete from slot_waits w using (
   select task_id, pool from slot_waits
   where queued_at < now() - interval '10 minutes' and (due_at < now() - interval '1 hour'
-    or exists (select from tasks where id = task_id and ${isFinished}))
+    or exists (select from tasks where id = task_id and ${finishedCondition}))
   order by queued_at limit $1
 ) one
 where w.task_id = one.task_id and w.pool = one.pool`,

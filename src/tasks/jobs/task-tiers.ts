@@ -22,7 +22,7 @@ export async function saveTaskTiers(db: Database, taskId: string, tiers: Tiers):
   if (Buffer.byteLength(text) <= maxBytes) await saveTiers(db, taskId, hash('sha256', text), text);
 }
 
-export const readTiers = maybeOne<{ readonly tiers: Tiers }, [taskId: string]>({
+export const readTaskTiers = maybeOne<{ readonly tiers: Tiers }, [taskId: string]>({
   name: 'find-tiers',
   text: `select config as tiers from tasks join provider_configs on hash = tiers_hash where id = $1`,
 });

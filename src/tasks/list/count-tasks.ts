@@ -1,6 +1,6 @@
-import { failOutcome, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
+import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
 import { type CountFilter, filterValues, isInRange, matchesFilter } from './task-filter.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { type FailCode, type TaskState, unfinishedStates } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
@@ -32,7 +32,7 @@ const countGroups = many<CountedRow, [filter: CountFilter]>({
   plannedAnew: true,
   text: `
 select part, state, fail_code as "failCode", (count(*) filter (where ${matchesFilter}))::int as matching, count(*)::int as read
-from (${part('unfinished', isUnfinished)} union all ${part('failed', "state = 'fail'")} union all ${part('newest', 'true')}) tasks
+from (${part('unfinished', unfinishedCondition)} union all ${part('failed', "state = 'fail'")} union all ${part('newest', 'true')}) tasks
 group by part, state, fail_code`,
   values: filterValues,
 });
@@ -63,7 +63,7 @@ function partOf(group: TaskGroup): Part {
 }
 
 function groupOf({ state, failCode }: CountedRow): TaskGroup {
-  return state === 'fail' ? failOutcome(failCode ?? 'internal') : state;
+  return state === 'fail' ? outcomeOfFailCode(failCode ?? 'internal') : state;
 }
 
 function sum(numbers: readonly number[]): number {

@@ -13,18 +13,18 @@ import type { Task } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
 import { leastId, parametersOf } from '../../platform/database/sql.ts';
-import { makerColumn, type Maker } from './task-maker.ts';
+import { creatorColumn, type NamedCreator } from './task-maker.ts';
 import { taskColumns } from '../task-rows.ts';
 
-export type ListFilter = TaskFilter & {
+export type TaskListFilter = TaskFilter & {
   /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
   readonly after?: string | undefined;
   readonly limit: number;
 };
 
-export type ListedTask = Task & { readonly createdBy: Maker | undefined; readonly accountName?: string | undefined };
+export type ListedTask = Task & { readonly createdBy: NamedCreator | undefined; readonly accountName?: string | undefined };
 
-const { $, values: listValues } = parametersOf<Omit<ListFilter, 'search'> & FilterValues>({
+const { $, values: listValues } = parametersOf<Omit<TaskListFilter, 'search'> & FilterValues>({
   ...filterTypes,
   after: 'uuid',
   state: 'text',
@@ -40,11 +40,11 @@ const conditions: Readonly<Record<Exclude<keyof TaskFilter, keyof CountFilter>, 
  * Lists tasks, newest first. The page begins at one row, that of the cursor or of `toMs`: with two conditions PostgreSQL would begin at
  * the less selective one and read the index from there.
  */
-export const listTasks = many<ListedTask, [filter: ListFilter]>({
+export const listTasks = many<ListedTask, [filter: TaskListFilter]>({
   name: 'list-tasks',
   plannedAnew: true,
   text: `
-select ${taskColumns}, ${makerColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
+select ${taskColumns}, ${creatorColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
 where ${isOfAccount} and created_at >= ${createdFrom}
   and (created_at, id) < (
     case when ${$.after} is null then ${createdTo} else (select created_at from tasks where id = ${$.after} and ${isOfAccount}) end,

@@ -2,14 +2,14 @@ import { erasedUser } from '../../accounts/people/email-and-password-format.ts';
 import { maybeOne, one } from '../../platform/database/statement.ts';
 
 /** `name`: the key's name, or the person's e-mail address. */
-export type Maker = {
+export type NamedCreator = {
   readonly kind: 'key' | 'person';
   readonly id: string;
   readonly name: string | null;
 };
 
 /** SQL for the maker of a row with `key_id` and `user_id`. */
-export const makerJson = `case
+export const creatorJson = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
     when user_id is not null then
@@ -17,11 +17,11 @@ export const makerJson = `case
   end`;
 
 /** The maker of a task; null for a task that an operator started by hand. */
-export const makerColumn = `${makerJson} as "createdBy"`;
+export const creatorColumn = `${creatorJson} as "createdBy"`;
 
-export const findMaker = maybeOne<{ readonly createdBy: Maker | undefined }, [taskId: string]>({
+export const findTaskCreator = maybeOne<{ readonly createdBy: NamedCreator | undefined }, [taskId: string]>({
   name: 'find-task-maker',
-  text: `select ${makerColumn} from tasks where id = $1`,
+  text: `select ${creatorColumn} from tasks where id = $1`,
 });
 
 const maxAhead = 1_000;

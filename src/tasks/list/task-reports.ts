@@ -1,7 +1,7 @@
 import type { FailCode, TaskState } from '../../catalogue/tasks/task.ts';
 import { many } from '../../platform/database/statement.ts';
 
-export type Endings = {
+export type EndedTaskCount = {
   readonly state: TaskState;
   readonly failCode: FailCode | undefined;
   readonly tasks: number;
@@ -9,7 +9,7 @@ export type Endings = {
 };
 
 /** Counts tasks that have ended since a time (Unix milliseconds). */
-export const countEndings = many<Endings, [sinceMs: number]>({
+export const countEndedTasks = many<EndedTaskCount, [sinceMs: number]>({
   name: 'count-endings',
   text: `
 select state, fail_code as "failCode", count(*)::int as tasks, sum(credits_refunded)::bigint as "creditsRefunded"
@@ -17,10 +17,10 @@ from tasks where completed_at >= to_timestamp($1::float8 / 1000) and completed_a
 group by state, fail_code order by state, fail_code`,
 });
 
-export type Shortfalls = { readonly model: string; readonly tasks: number; readonly failMsg: string };
+export type ModelShortfalls = { readonly model: string; readonly tasks: number; readonly failMsg: string };
 
 /** Lists the models whose videos were not usable or fell short in the last week, with the latest reason; at most 1,000 tasks count. */
-export const listShortfalls = many<Shortfalls>({
+export const listShortfalls = many<ModelShortfalls>({
   name: 'list-shortfalls',
   text: `
 select model, count(*)::int as tasks, (array_agg(fail_msg order by created_at desc))[1] as "failMsg"

@@ -18,7 +18,7 @@ export type TaskSearch = {
   readonly words: string | undefined;
 };
 
-export function taskSearch(text: string, { searchesPrompts }: { readonly searchesPrompts: boolean }): TaskSearch {
+export function parseTaskSearch(text: string, { searchesPrompts }: { readonly searchesPrompts: boolean }): TaskSearch {
   const lower = text.trim().toLowerCase();
   const taskId = isUuid(lower) ? lower : undefined;
   const idPart = idPartPattern.test(lower) ? lower : undefined;

@@ -1,5 +1,5 @@
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { isUnfinished } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { type AgedPageQuery, many, maybeOne, one } from '../../platform/database/statement.ts';
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
@@ -33,7 +33,7 @@ select id as "taskId", account_id as "accountId", model, state, (extract(epoch f
   coalesce((select true from provider_jobs
     where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
 from tasks
-where ${isUnfinished} and created_at < now() - $1 * interval '1 millisecond'
+where ${unfinishedCondition} and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
@@ -47,7 +47,7 @@ export const markStuck = maybeOne<{ readonly id: string }, [taskId: string, sinc
   name: 'mark-stuck-task',
   text: `
 update tasks set stuck_since = to_timestamp($2::float8 / 1000)
-where id = $1 and ${isUnfinished}
+where id = $1 and ${unfinishedCondition}
   and stuck_since is distinct from to_timestamp($2::float8 / 1000)
 returning id`,
 });
@@ -56,5 +56,5 @@ export const countStuckTasks = one<{ tasks: number }>({
   name: 'count-stuck-tasks',
   text: `
 select count(*)::int as tasks from tasks
-where stuck_since is not null and ${isUnfinished}`,
+where stuck_since is not null and ${unfinishedCondition}`,
 });

@@ -1,4 +1,4 @@
-import { microseconds, pageStart } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow } from '../../platform/database/sql.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
 /** A workflow to be terminated because its task is final; `failAndRefund` inserts it. */
@@ -11,8 +11,8 @@ export const listDueTerminations = many<
 >({
   name: 'list-due-terminations',
   text: `
-select task_id as "taskId", reason, ${microseconds('due_at')} as "dueAtUs" from workflow_terminations
-where due_at <= now() and (due_at, task_id) > ${pageStart('$1', '$2')}
+select task_id as "taskId", reason, ${microsecondsOf('due_at')} as "dueAtUs" from workflow_terminations
+where due_at <= now() and (due_at, task_id) > ${pageStartRow('$1', '$2')}
 order by due_at, task_id limit $3`,
   values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });

@@ -23,7 +23,7 @@ const defaultLimits = { probePauseMs: 500 };
  * ones wait behind them. A call that Temporal rejects is not retried.
  * `reconcile` replaces calls that are lost here from the database: it starts
  * tasks and deliveries, and ends the workflows of cancelled tasks. Only a lost
- * `retryNow` is not replaced.
+ * `retryPausedActivities` is not replaced.
  */
 export function createBackgroundCalls<Input>(
   send: (input: Input) => Promise<unknown>,

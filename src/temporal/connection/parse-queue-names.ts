@@ -1,4 +1,4 @@
-import { unknownName } from '../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { type QueueName, queueNames } from './task-queues.ts';
 
 /** Parses a list such as `tasks,callbacks`, into the order of `queueNames`. Throws for an unknown name and for an empty list. */
@@ -8,6 +8,6 @@ export function parseQueueNames(text: string): readonly QueueName[] {
   const names: readonly string[] = queueNames;
   const unknown = requested.filter((name) => !names.includes(name));
   if (unknown.length > 0)
-    throw new Error(unknown.map((name) => `"${name}": ${unknownName('queue', name, queueNames)}`).join('; '));
+    throw new Error(unknown.map((name) => `"${name}": ${unknownNameMessage('queue', name, queueNames)}`).join('; '));
   return queueNames.filter((name) => requested.includes(name));
 }

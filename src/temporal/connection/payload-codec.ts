@@ -1,6 +1,6 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { payloadKeyError, type PayloadKey } from './payload-keys.ts';
+import { payloadKeyErrorPrefix, type PayloadKey } from './payload-keys.ts';
 
 // Encrypts the payloads that Temporal stores of a workflow: arguments, results, heartbeats, memos and summaries. Ids, search attributes
 // and messages of failures stay readable; none of them holds a prompt.
@@ -10,7 +10,7 @@ class PayloadKeyError extends Error {
   override readonly name = 'PayloadKeyError';
 
   constructor(keyId: string, problem: string) {
-    super(`${payloadKeyError} ${JSON.stringify(keyId)}: ${problem}`);
+    super(`${payloadKeyErrorPrefix} ${JSON.stringify(keyId)}: ${problem}`);
   }
 }
 

@@ -2,7 +2,7 @@
 export type PayloadKey = { readonly id: string; readonly key: Buffer | undefined };
 
 /** The prefix of every failure caused by a missing key. Temporal records it, and `reconcile` detects it. */
-export const payloadKeyError = 'payload cannot be read under the key';
+export const payloadKeyErrorPrefix = 'payload cannot be read under the key';
 
 const keyBytes = 32;
 const shape =

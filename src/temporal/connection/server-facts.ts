@@ -9,7 +9,7 @@ import { readMissingSearchAttributes } from './search-attributes.ts';
 const limitMs = 5_000;
 
 /** Older servers do not share generation fairly between accounts. */
-export const leastServer = '1.31.2';
+export const minServerVersion = '1.31.2';
 
 export async function readServerVersion(client: Client): Promise<string> {
   const { serverVersion } = await callWithin(client, limitMs, () => client.workflowService.getSystemInfo({}));
@@ -44,7 +44,7 @@ export async function countPartitions(client: Client, taskQueue: string): Promis
 const types = { workflow: 1, activity: 2 } as const;
 
 /** A poll lasts a minute, and Temporal lists a poller for five. */
-export const freshMs = 90_000;
+export const freshPollerMs = 90_000;
 
 /** The workers that have polled a task queue in the last 90 seconds, and the version that gets its tasks. */
 export type QueuePollers = {
@@ -57,7 +57,7 @@ export async function readPollers(client: Client, name: string, type: keyof type
   const request = { namespace: client.options.namespace, taskQueue: { name }, taskQueueType: types[type] };
   const described = await callWithin(client, limitMs, () => client.workflowService.describeTaskQueue(request));
   const fresh = described.pollers.filter(
-    ({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < freshMs,
+    ({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < freshPollerMs,
   );
   const workers = new Map(
     fresh.map(({ identity, deploymentOptions: of }) => {

@@ -14,7 +14,7 @@ export function installTemporalRuntime(log: Log, settings: RuntimeSettings = {})
 type RuntimeSettings = { readonly host?: string; readonly temporalMetricsPort?: number | undefined };
 
 async function install(log: Log, settings: RuntimeSettings): Promise<void> {
-  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[levelOf(level, message)](meta, message));
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[logLevelOf(level, message)](meta, message));
   const bindAddress = await metricsAddress(settings);
   try {
     Runtime.install({
@@ -46,7 +46,7 @@ async function metricsAddress({ host, temporalMetricsPort: port }: RuntimeSettin
 /** Most of our workers have no workflows, about which the SDK warns. */
 const expectedWarning = 'No workflows registered, not polling for workflow tasks';
 
-export function levelOf(level: LogLevel, message: string) {
+export function logLevelOf(level: LogLevel, message: string) {
   return message === expectedWarning ? 'info' : levels[level];
 }
 

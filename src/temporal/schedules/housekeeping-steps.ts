@@ -1,4 +1,4 @@
-export type ScheduleChecked = {
+export type ScheduleEvent = {
   readonly kind: 'schedule_checked';
   readonly queue: string;
   readonly schedule: string;

@@ -2,16 +2,16 @@ import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../connection/task-queues.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Emits } from '../../platform/metrics/emits.ts';
-import type { ScheduleChecked } from './housekeeping-steps.ts';
+import type { ScheduleEvent } from './housekeeping-steps.ts';
 import { createMissingSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from '../connection/search-attributes.ts';
 import { repeat } from '../../platform/timing/repeat.ts';
 
-export type WatchedSchedules = {
+export type WatchSchedulesDeps = {
   readonly client: Client;
   readonly queues: TaskQueues;
   readonly log: Log;
-  readonly events: Emits<ScheduleChecked>;
+  readonly events: Emits<ScheduleEvent>;
   readonly pauseMs: number;
 };
 
@@ -20,7 +20,7 @@ export type WatchedSchedules = {
  * `reconcile` nothing would start or refund the tasks in the database.
  */
 export async function watchSchedules(
-  { client, queues, log, events, pauseMs }: WatchedSchedules,
+  { client, queues, log, events, pauseMs }: WatchSchedulesDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const check = async (schedule: ScheduleName, registered: Promise<unknown>) => {

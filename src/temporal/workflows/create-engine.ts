@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
-import type { DeliveryToStart, Engine, TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
+import type { DeliveryToStart, WorkflowEngine, TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../connection/task-queues.ts';
 import type {
   closeAccount,
@@ -9,25 +9,25 @@ import type {
   videoTask,
 } from '../../../workflows/index.ts';
 import { callWithin } from '../connection/connect.ts';
-import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';
-import { forgetTask } from './forget-task.ts';
-import { retryNow } from './retry-now.ts';
+import { describeTaskWorkflow, describeWorkflow, unlessMissing } from './describe-task.ts';
+import { deleteTaskHistories } from './forget-task.ts';
+import { retryPausedActivities } from './retry-now.ts';
 import { searchAttributes } from '../connection/search-attributes.ts';
 
 const limitMs = 10_000;
 
-export function createEngine(client: Client, queues: TaskQueues): Engine {
+export function createWorkflowEngine(client: Client, queues: TaskQueues): WorkflowEngine {
   const handleOf = (taskId: string) => client.workflow.getHandle(taskWorkflowId(taskId));
   return {
     startTask: (task) =>
       started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
-    describeTask: (taskId) => describeTask(client, taskId),
+    describeTask: (taskId) => describeTaskWorkflow(client, taskId),
     cancelWorkflow: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
     testProvider: (provider) => runProviderTest(client, queues, provider),
-    retryNow: (taskId) => retryNow(client, taskId),
+    retryNow: (taskId) => retryPausedActivities(client, taskId),
     terminateTask: async (taskId, reason) =>
       void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
-    forgetTask: (taskId) => forgetTask(client, taskId),
+    forgetTask: (taskId) => deleteTaskHistories(client, taskId),
     startClosing: async (accountId) => void (await startClosing(client, queues, accountId)),
     startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
     wakeDelivery: (delivery) => wakeDelivery(client, queues, delivery),

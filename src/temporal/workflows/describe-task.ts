@@ -7,7 +7,7 @@ import { isNotFound, callWithin } from '../connection/connect.ts';
 const limitMs = 5_000;
 
 /** Reads the state of the workflow itself, because the visibility store lags behind. */
-export async function describeTask(client: Client, taskId: string): Promise<WorkflowDescription> {
+export async function describeTaskWorkflow(client: Client, taskId: string): Promise<WorkflowDescription> {
   const workflowId = taskWorkflowId(taskId);
   // A second answer must confirm that the workflow is missing: an overloaded server that ran out of time has once denied one that ran.
   const described = (await describeWorkflow(client, workflowId)) ?? (await describeWorkflow(client, workflowId));

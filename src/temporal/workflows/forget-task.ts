@@ -12,7 +12,7 @@ const maxRuns = 1000;
  * Deletes the histories of a task, its callback and its event in Temporal. Returns false while the task's workflow runs; those of the
  * deliveries are terminated.
  */
-export async function forgetTask(client: Client, taskId: string): Promise<boolean> {
+export async function deleteTaskHistories(client: Client, taskId: string): Promise<boolean> {
   for (const deliveryId of owedDeliveryIds(taskId, { hasCallback: true, hasEvent: true }))
     await forget(client, callbackWorkflowId(deliveryId), { ends: true });
   return forget(client, taskWorkflowId(taskId), { ends: false });

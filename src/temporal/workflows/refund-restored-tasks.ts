@@ -5,7 +5,7 @@ import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import { listUnfinishedTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { listKnownTasks } from '../../tasks/list/task-reports.ts';
 import { failAndRefund } from '../../tasks/task-rows.ts';
-import { freshMs, readPollers } from '../connection/server-facts.ts';
+import { freshPollerMs, readPollers } from '../connection/server-facts.ts';
 import { queueNames, type TaskQueues } from '../connection/task-queues.ts';
 import { isLowerCaseUuid } from '../../platform/text/uuid.ts';
 import { unlessMissing } from './describe-task.ts';
@@ -21,7 +21,7 @@ const concurrency = 8;
 /**
  * Refunds the unfinished tasks of an older database rather than making them again, because their jobs may have been made, and paid for,
  * since the backup. Terminates workflows of tasks that were accepted after it. Safe to repeat; a repeated call may find more, because
- * Temporal lists workflows with a delay. No worker may run meanwhile: see `findPollingWorker`.
+ * Temporal lists workflows with a delay. No worker may run meanwhile: see `explainPollingWorker`.
  */
 export async function refundRestoredTasks(db: Database, client: Client, queues: TaskQueues) {
   const limit = pLimit(concurrency);
@@ -81,11 +81,11 @@ async function terminate(client: Client, workflowId: string, reason: string): Pr
  * Returns why the tasks may not be refunded while a worker polls: a working installation would lose every task in progress, and a worker may
  * create a job while its task is refunded. Undefined if no worker has polled recently.
  */
-export async function findPollingWorker(client: Client, queues: TaskQueues): Promise<string | undefined> {
+export async function explainPollingWorker(client: Client, queues: TaskQueues): Promise<string | undefined> {
   for (const name of queueNames) {
     const [worker] = (await readPollers(client, queues[name], 'activity')).workers;
     if (worker === undefined) continue;
-    const seconds = freshMs / 1000;
+    const seconds = freshPollerMs / 1000;
     return `worker ${worker.identity} has polled in the last ${seconds} seconds: stop all workers, wait for ${seconds} seconds, and repeat the command`;
   }
   return undefined;

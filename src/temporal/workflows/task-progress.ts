@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
-import { generationHeartbeat } from '../../catalogue/tasks/workflow-engine.ts';
+import { generationHeartbeatSchema } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { taskWorkflowId } from '../connection/task-queues.ts';
 import { callWithin } from '../connection/connect.ts';
@@ -28,7 +28,7 @@ type Figure = { progress: number | undefined; refreshedAt: number; refresh: Prom
  * Returns the progress of a live task, 0 to 100, from the heartbeat of its generation. It never rejects or decreases. While Temporal is
  * slow or unavailable it returns the last figure, 0 without one.
  */
-export function createTaskProgress(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
+export function createTaskProgressReader(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
   const figures = new LRUCache<string, Figure>({ max: maxFigures });
   const limited = pLimit(maxCalls);
   const refreshed = (taskId: string, figure: Figure): Promise<void> =>
@@ -65,5 +65,5 @@ async function heartbeatOf(client: Client, taskId: string): Promise<number | und
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
   let decoded = [heartbeat];
   for (const codec of payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
-  return generationHeartbeat.safeParse(payloadConverter.fromPayload(decoded[0] ?? heartbeat)).data?.progress;
+  return generationHeartbeatSchema.safeParse(payloadConverter.fromPayload(decoded[0] ?? heartbeat)).data?.progress;
 }

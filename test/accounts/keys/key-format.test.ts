@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { apiKeyHint, hashApiKey, isWellFormedKey, newApiKey } from '../../../src/accounts/keys/key-format.ts';
+import { apiKeyHint, hashApiKey, isWellFormedKey, generateApiKey } from '../../../src/accounts/keys/key-format.ts';
 
 // Keys that an earlier release has given out must stay well-formed, and their hashes the same.
 const entropy = '0123456789ABCDEFGHIJKLMNOPQRST';
@@ -22,12 +22,12 @@ test('a key with a typo, of another length or of the other kind is not', () => {
   for (const key of ['', 'vg_', given.slice(0, -1), `${given}0`, ` ${given}`, `${given}\n`])
     assert.ok(!isWellFormedKey(key), key);
   assert.ok(!isWellFormedKey(given, 'operator'));
-  assert.ok(!isWellFormedKey(newApiKey('operator'), 'client'));
+  assert.ok(!isWellFormedKey(generateApiKey('operator'), 'client'));
 });
 
 test('new keys are well-formed and differ', () => {
-  const keys = Array.from({ length: 100 }, () => newApiKey());
-  assert.ok(keys.every((key) => isWellFormedKey(key)) && isWellFormedKey(newApiKey('operator'), 'operator'));
+  const keys = Array.from({ length: 100 }, () => generateApiKey());
+  assert.ok(keys.every((key) => isWellFormedKey(key)) && isWellFormedKey(generateApiKey('operator'), 'operator'));
   assert.equal(new Set(keys).size, 100);
 });
 

@@ -4,13 +4,13 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/create-outcome.ts';
 import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
-import { createAccountKey, rotateAccountKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinLimit, rotateAccountKey } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import {
   type CapChange,
   type CapSubject,
   listSpendCaps,
-  setCaps,
+  setCapsInTransaction,
   setSpendCaps,
 } from '../../../src/accounts/limits/spend-caps.ts';
 import { type Database, DatabaseUnavailable, readRow } from '../../../src/platform/database/database.ts';
@@ -38,7 +38,7 @@ type Client = { readonly accountId: string; readonly by: { readonly kind: 'key';
 const newAccount = () => createAccount(database.db, { name: 'caps', credits: 1_000 * price });
 
 async function newKey(accountId: string, caps?: CapChange): Promise<Client> {
-  const made = await createAccountKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
+  const made = await createKeyWithinLimit(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
   assert.ok(made.kind === 'made');
   return { accountId, by: { kind: 'key', keyId: made.apiKey.keyId } };
 }
@@ -109,7 +109,7 @@ test('a refund that waits while a cap is set is taken off it', async () => {
   let refunded: Promise<unknown> = Promise.resolve();
   await database.db.transaction(async (run) => {
     await lockAccount({ run }, accountId);
-    assert.ok(await setCaps({ run }, accountId, { kind: 'account', id: accountId }, { total: 10 * price }));
+    assert.ok(await setCapsInTransaction({ run }, accountId, { kind: 'account', id: accountId }, { total: 10 * price }));
     refunded = failAndRefund(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
     await settledOrBlocked(database.db, refunded);
   });

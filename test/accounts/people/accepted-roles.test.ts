@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -28,7 +28,7 @@ const me = async (browser: Browser) => (await browser.ask('GET', '/api/console/v
 
 type Invited = { readonly email: string; readonly accountId: string; readonly role: Role };
 
-const invited = (invitee: Invited) => inviteAs(service.database.db, shell, { ...invitee, isOperator: false });
+const invited = (invitee: Invited) => invitePersonAs(service.database.db, shell, { ...invitee, isOperator: false });
 
 const ways = {
   'by its link': {
@@ -88,7 +88,7 @@ test('accepting a link ends the earlier session of the browser', async () => {
   const person = await newPerson(service);
   const cookie = person.cookie();
   const { accountId } = await newMember(service);
-  const link = await inviteAs(service.database.db, shell, {
+  const link = await invitePersonAs(service.database.db, shell, {
     email: 'new-here@example.com',
     isOperator: false,
     accountId,

@@ -5,7 +5,7 @@ import { hashPassword } from '../../../src/accounts/sign-in/passwords.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs, listErasuresByCommand } from '../../../src/accounts/people/erasure.ts';
-import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
@@ -181,7 +181,7 @@ test('200 while the person accepts an invitation to an account that is being clo
     await createAccount(db, { name: 'joined', credits: 0 }),
   ];
   const { email, userId } = await newPerson(service, { roles: { [mine]: 'viewer' } });
-  await inviteAs(db, shell, { email, isOperator: false, accountId: joined, role: 'viewer' });
+  await invitePersonAs(db, shell, { email, isOperator: false, accountId: joined, role: 'viewer' });
   const [erasing, closing] = [holdAt(db, 'lock-user'), holdAt(db, 'close-account')];
   const erasure = eraseUserAs(erasing.db, shell, { userId });
   await erasing.arrived;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import {
@@ -28,7 +28,7 @@ const accept = (browser: Browser, token: string, password = goodPassword) =>
 
 async function invited(email: string) {
   const { accountId } = await service.newAccount(0);
-  const link = await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  const link = await invitePersonAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
   assert.ok(link);
   return { ...link, accountId };
 }
@@ -81,7 +81,7 @@ test('a reset revokes the password, passkeys and sessions', async () => {
   const person = await newPerson(service);
   const { email, userId } = person;
   await addPasskey(db, person, { name: 'of an intruder', credential, origin });
-  const link = await resetPasswordAs(db, shell, email);
+  const link = await createResetLinkAs(db, shell, email);
   assert.ok(link);
   assert.equal((await accept(newBrowser(service), link.token, 'another good password')).status, 200);
   assert.deepEqual(await listPasskeys(db, userId), []);
@@ -93,14 +93,14 @@ test('a reset revokes the password, passkeys and sessions', async () => {
 test('rule 13: a reset replaces earlier ones, and those of a disabled person are not found', async () => {
   const { db } = service.database;
   const { email, userId } = await newPerson(service);
-  const [first, second] = [await resetPasswordAs(db, shell, email), await resetPasswordAs(db, shell, email)];
+  const [first, second] = [await createResetLinkAs(db, shell, email), await createResetLinkAs(db, shell, email)];
   assert.ok(first && second);
   const browser = newBrowser(service);
   assert.equal((await show(browser, first.token)).json.error, 'link_not_found');
   const text = 'update users set disabled_at = now() where id = $1';
   await db.run({ name: 'test-disable-one', text }, [userId]);
   assert.equal((await accept(browser, second.token)).json.error, 'link_not_found');
-  assert.equal(await resetPasswordAs(db, shell, 'unknown@example.com'), undefined);
+  assert.equal(await createResetLinkAs(db, shell, 'unknown@example.com'), undefined);
 });
 
 test('rule 13: the secret of a link is in no path, no log and no table', async () => {

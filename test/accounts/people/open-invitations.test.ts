@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
-import { findLink, listInvitationsTo, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
+import { findLink, listInvitationsToEmail, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newMember, newPerson, type Person, shell } from '../../support/service/person.ts';
@@ -21,13 +21,13 @@ after(() => service.close());
 async function invited(email: string, accountId?: string, how: { role?: Role; isOperator?: boolean } = {}) {
   const { role = 'owner', isOperator = false } = how;
   const invitee = { email, isOperator, accountId, role: accountId === undefined ? undefined : role };
-  const link = await inviteAs(service.database.db, shell, invitee);
+  const link = await invitePersonAs(service.database.db, shell, invitee);
   assert.ok(link);
   return link;
 }
 
 async function reset(email: string) {
-  const link = await resetPasswordAs(service.database.db, shell, email);
+  const link = await createResetLinkAs(service.database.db, shell, email);
   assert.ok(link);
   return link;
 }
@@ -131,7 +131,7 @@ test('the invitations to an e-mail are the open ones of all accounts, and no oth
   await invited('another@example.com', await otherAccount());
   await reset(email);
   assert.deepEqual(
-    (await listInvitationsTo(service.database.db, email)).map(({ linkId }) => linkId),
+    (await listInvitationsToEmail(service.database.db, email)).map(({ linkId }) => linkId),
     open.map(({ linkId }) => linkId),
   );
 });

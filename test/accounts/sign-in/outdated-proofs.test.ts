@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { setDisabledAs, inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
+import { setUserDisabledAs, invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
-import { acceptLink, ProofOutdated, signIn as signInAs } from '../../../src/accounts/sign-in/sign-in.ts';
+import { acceptLinkAndSignIn, ProofOutdated, signIn as signInAs } from '../../../src/accounts/sign-in/sign-in.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -61,7 +61,7 @@ async function interrupted({ ask, meanwhile, cookie, at = 'succeed-sign-in-try' 
 const me = (browser: Browser) => browser.ask('GET', '/api/console/v1/me');
 
 async function reset(email: string): Promise<void> {
-  const link = await resetPasswordAs(service.database.db, shell, email);
+  const link = await createResetLinkAs(service.database.db, shell, email);
   const body = { token: link?.token, password: newPassword };
   const { status, json } = await newBrowser(service).ask('POST', '/api/console/v1/links/accept', { body });
   assert.equal(status, 200, json.msg);
@@ -94,10 +94,10 @@ test('a person who is disabled after the check of their password is not signed i
   const { db } = service.database;
   const { answer } = await interrupted({
     ask: (one) => signIn(one, email),
-    meanwhile: () => setDisabledAs(db, shell, { email }, true),
+    meanwhile: () => setUserDisabledAs(db, shell, { email }, true),
   });
   assertFailed(answer);
-  await setDisabledAs(db, shell, { email }, false);
+  await setUserDisabledAs(db, shell, { email }, false);
   const text = 'select from sessions where user_id = $1';
   assert.deepEqual(await db.run({ name: 'test-sessions-of', text }, [userId]), []);
 });
@@ -164,7 +164,7 @@ test('an invitation is not accepted with the password from before a reset, and s
   const { db } = service.database;
   const { email, userId } = await newPerson(service);
   const accountId = await createAccount(db, { name: 'a', credits: 0 });
-  const link = await inviteAs(db, shell, { email, isOperator: true, accountId, role: 'owner' });
+  const link = await invitePersonAs(db, shell, { email, isOperator: true, accountId, role: 'owner' });
   assert.ok(link);
   const body = { token: link.token, password: goodPassword };
   const { answer } = await interrupted({
@@ -181,7 +181,7 @@ for (const whose of ['an invited person', 'a known person'] as const) {
     const { db } = service.database;
     const isNew = whose === 'an invited person';
     const email = isNew ? 'frank@example.com' : (await newPerson(service)).email;
-    if (isNew) await inviteAs(db, shell, { email, isOperator: true });
+    if (isNew) await invitePersonAs(db, shell, { email, isOperator: true });
     const identity = { issuer: 'https://id.example.com', subject: email, email };
     const held = holdAt(db, 'create-oidc-identity');
     const first = signInWithIdentity(held.db, identity, { origin });
@@ -198,11 +198,11 @@ for (const whose of ['an invited person', 'a known person'] as const) {
 test('a link and the identity provider may open a new address concurrently', async () => {
   const { db } = service.database;
   const email = 'grace@example.com';
-  const made = await inviteAs(db, shell, { email, isOperator: true });
+  const made = await invitePersonAs(db, shell, { email, isOperator: true });
   const link = made && (await findLink(db, made.token));
   assert.ok(link);
   const held = holdAt(db, 'create-user');
-  const byLink = acceptLink(held.db, { link, email, passwordHash: 'x', origin });
+  const byLink = acceptLinkAndSignIn(held.db, { link, email, passwordHash: 'x', origin });
   await held.arrived;
   const identity = { issuer: 'https://id.example.com', subject: email, email };
   const byIdentity = signInWithIdentity(db, identity, { origin });
@@ -217,7 +217,7 @@ test('a member signs in through the identity provider while their account is clo
   const { db } = service.database;
   const accountId = await createAccount(db, { name: 'a', credits: 0 });
   const { email } = await newPerson(service, { roles: { [accountId]: 'viewer' } });
-  await inviteAs(db, shell, { email, isOperator: false, accountId, role: 'owner' });
+  await invitePersonAs(db, shell, { email, isOperator: false, accountId, role: 'owner' });
   const held = holdAt(db, 'close-account');
   const closure = closeAccountAs(held.db, shell, { accountId, reason: 'a test' });
   await held.arrived;

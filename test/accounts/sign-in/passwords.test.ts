@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { defaultBrand } from '../../support/service/default-brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
 import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
-import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
@@ -113,7 +113,7 @@ insert into sign_in_tries (email_hash, address)
 select sha256(convert_to($1, 'UTF8')), $2 from generate_series(1, 20)`;
   const source = `session ${person.sessionId}`;
   await service.database.db.run({ name: 'test-failures-of-session', text }, [person.email, source]);
-  const invited = await inviteAs(service.database.db, shell, { email: person.email, isOperator: true });
+  const invited = await invitePersonAs(service.database.db, shell, { email: person.email, isOperator: true });
   for (const [path, body] of [
     ['reauthenticate', { password: goodPassword }],
     ['password', { currentPassword: goodPassword, newPassword: 'another long one' }],
@@ -279,7 +279,7 @@ test('where CONSOLE_PASSWORD_LOGIN is off no password opens anything', async () 
   const own = await startHttpService({ database, console: { ...service.deps.console, passwordSignIn: false } });
   try {
     const browser = newBrowser(own, person.cookie());
-    const link = await resetPasswordAs(database.db, shell, email);
+    const link = await createResetLinkAs(database.db, shell, email);
     const body = { currentPassword: goodPassword, newPassword: 'another long one' };
     const answers = [
       await signIn(browser, email),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createUser } from '../../../src/accounts/people/users.ts';
-import { createSession, findSession, listSessions, renewSession } from '../../../src/accounts/sign-in/sessions.ts';
+import { createSession, findAndTouchSession, listSessions, rotateSessionToken } from '../../../src/accounts/sign-in/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { origin } from '../../support/service/person.ts';
 
@@ -12,13 +12,13 @@ before(async () => {
 after(() => database.close());
 
 const newUser = (email: string) => createUser(database.db, { email, passwordHash: undefined, isOperator: false });
-const find = (token: string) => findSession(database.db, token, { isBackground: false });
+const find = (token: string) => findAndTouchSession(database.db, token, { isBackground: false });
 
 test('a session that is renewed stays that of its person, under a new secret', async () => {
   const { db } = database;
   for (const { userId, email } of [await newUser('a@example.com'), await newUser('b@example.com')]) {
     const first = await createSession(db, userId, origin);
-    const renewed = (await renewSession(db, first.session.sessionId)) ?? assert.fail();
+    const renewed = (await rotateSessionToken(db, first.session.sessionId)) ?? assert.fail();
     const { sessionId } = first.session;
     const shown = {
       sessionId: renewed.session.sessionId,
@@ -36,7 +36,7 @@ test('an authentication counts from its own time, and from now at the latest', a
   const { userId } = await newUser('c@example.com');
   const { session } = await createSession(db, userId, origin, 5_000);
   assert.deepEqual([session.authenticatedAt, session.isRecent], [5_000, false]);
-  const renewed = await renewSession(db, session.sessionId, Date.now() + 86_400_000);
+  const renewed = await rotateSessionToken(db, session.sessionId, Date.now() + 86_400_000);
   assert.equal(renewed?.session.isRecent, true);
   assert.ok(renewed.session.authenticatedAt < Date.now() + 43_200_000);
 });

@@ -11,10 +11,10 @@ import { copyInstantClip } from '../../../src/providers/preview/preview-provider
 import type { OpenProvider } from '../../../src/providers/registry.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import {
-  countRivals,
+  countRivalCreates,
   intendOwnMachineJob,
   intendReservedJob,
-  recordProviderJob,
+  recordCreatedJob,
 } from '../../../src/tasks/jobs/job-creates.ts';
 import {
   endProviderJob,
@@ -145,11 +145,11 @@ test('a late response to a create that was sent again under the same name belong
     const first = await intended(taskId, 1, provider);
     await endProviderJob(db, { ...first, outcome: 'not_created' });
     const second = await intended(taskId, 2, provider);
-    const late = () => recordProviderJob(db, { ...first, jobId: 'job', isNamed });
+    const late = () => recordCreatedJob(db, { ...first, jobId: 'job', isNamed });
     assert.equal(await late(), isNamed ? 'repeated' : 'abandoned');
     assert.deepEqual(await outcomesOf(taskId), [isNamed ? 'not_created' : 'abandoned', undefined]);
     const jobId = isNamed ? 'job' : 'other';
-    assert.equal(await recordProviderJob(db, { ...second, jobId, isNamed }), 'recorded');
+    assert.equal(await recordCreatedJob(db, { ...second, jobId, isNamed }), 'recorded');
     assert.equal(await late(), isNamed ? 'repeated' : 'abandoned');
   }
 });
@@ -160,7 +160,7 @@ test('a job that may still run is not ended by the video of an earlier one', asy
   const first = await intended(taskId, 1, 'restarted');
   await endProviderJob(db, { ...first, outcome: 'abandoned', isSettled: true });
   const second = await intended(taskId, 2, 'restarted');
-  await recordProviderJob(db, { ...second, jobId: 'job' });
+  await recordCreatedJob(db, { ...second, jobId: 'job' });
   assert.equal(await succeedProviderJob(db, taskId), undefined);
   assert.deepEqual(await outcomesOf(taskId), ['abandoned', undefined]);
   await recordUpstreamEnd(db, second);
@@ -187,13 +187,13 @@ test('a lost create that was given up stays a rival of others, because its job m
   await intended(other, 1, 'listed');
   await endProviderJob(db, { ...given, outcome: 'abandoned', isSettled: true });
   const lost = { pool: 'listed/model', taskId: other, ordinal: 1, intendedAt: Date.now() };
-  assert.deepEqual(await countRivals(db, lost), { rivals: 1 });
+  assert.deepEqual(await countRivalCreates(db, lost), { rivals: 1 });
   const [early, late] = [-11, 60].map((minutes) => ({ ...lost, intendedAt: lost.intendedAt - minutes * 60_000 }));
   assert.ok(early !== undefined && late !== undefined);
-  assert.deepEqual(await countRivals(db, early), { rivals: 0 }, 'its job is older than this create');
-  assert.deepEqual(await countRivals(db, late), { rivals: 1 }, 'this create was lost an hour before');
-  await recordProviderJob(db, { ...given, jobId: 'known' });
-  assert.deepEqual(await countRivals(db, lost), { rivals: 0 });
+  assert.deepEqual(await countRivalCreates(db, early), { rivals: 0 }, 'its job is older than this create');
+  assert.deepEqual(await countRivalCreates(db, late), { rivals: 1 }, 'this create was lost an hour before');
+  await recordCreatedJob(db, { ...given, jobId: 'known' });
+  assert.deepEqual(await countRivalCreates(db, lost), { rivals: 0 });
 });
 
 test('a job that arrives after its request was abandoned is the last one, unless the operator allows another', async () => {
@@ -207,7 +207,7 @@ test('a job that arrives after its request was abandoned is the last one, unless
     await intendReservedJob(database.db, { ...row, pool, configHash: 'b'.repeat(64), config: '{}' });
     await endProviderJob(database.db, { ...row, outcome: 'not_created' });
     // The response arrives late, at a worker that Temporal has replaced, which stops the job.
-    assert.equal(await recordProviderJob(database.db, { ...row, jobId: 'late' }), 'abandoned');
+    assert.equal(await recordCreatedJob(database.db, { ...row, jobId: 'late' }), 'abandoned');
     await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
     const world = worldOf({ upstreams: [upstream], terms: { onLostJob } });
     await playTask({ next: () => world }, { taskId, betweenAttempts: noop });

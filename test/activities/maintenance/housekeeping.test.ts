@@ -13,11 +13,11 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { intendOwnMachineJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { addUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
+import { reserveUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { eventsInto, recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -129,7 +129,7 @@ test('what an attempt on a worker that was cut off leaves after that is deleted,
 test('an uploaded image is deleted when no task can still need it', async () => {
   const uploadId = randomUUID();
   const upload = { uploadId, fileName: 'image.jpg' } as const;
-  await addUpload(db, { ...upload, accountId, bytes: 1, retentionMs: 0 });
+  await reserveUpload(db, { ...upload, accountId, bytes: 1, retentionMs: 0 });
   assert.equal(await survives('deleteExpiredUploads', uploadKey(upload)), true, 'a task may wait for it');
   await query(`update uploads set expires_at = ${expired} where id = '${uploadId}'`);
   assert.equal(await survives('deleteExpiredUploads', uploadKey(upload)), false);
@@ -206,7 +206,7 @@ async function withRunningJob(): Promise<{ readonly taskId: string; readonly ord
   const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
   const job = { taskId, ordinal: 1 };
   await intendOwnMachineJob(db, { ...job, provider: 'studio' });
-  await recordProviderJob(db, { ...job, jobId: 'upstream-1', handle: { url: 'a secret' } });
+  await recordCreatedJob(db, { ...job, jobId: 'upstream-1', handle: { url: 'a secret' } });
   await query(`update provider_jobs set detail = 'a secret' where task_id = $1`, [taskId]);
   await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });
   const task = await findTask(db, taskId);
@@ -239,14 +239,14 @@ test('the last sweep ends a deletion although its job may still run', async () =
 
 test('a deletion is swept again while Temporal has its history, or an unfinished task needs its upload', async () => {
   const uploadId = randomUUID();
-  await addUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  await reserveUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
   const [taskId] = await failedTasks(db, accountId, 1);
   const task = await findTask(db, String(taskId));
   assert.ok(task);
   await deleteTaskContent(db, task, [uploadId]);
   await run('sweepDeletions', deps({ engine: { forgetTask: () => Promise.resolve(false) } }));
   assert.deepEqual([await swept(), await count('uploads')], [0, 0]);
-  await addUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  await reserveUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
   const other = await acceptTestTask(db, accountId, taskParam(`shows ${uploadId}`));
   await run('sweepDeletions');
   assert.deepEqual([await swept(), await count('uploads')], [0, 1]);

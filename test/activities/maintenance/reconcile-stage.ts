@@ -8,7 +8,7 @@ import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { recordQueuing, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -138,7 +138,7 @@ export async function failedWithJob({ hasResponse = true } = {}): Promise<string
     new AbortController().signal,
   );
   assert.ok(submitted.kind === 'accepted');
-  if (hasResponse) await recordProviderJob(database.db, { ...job, jobId: submitted.id });
+  if (hasResponse) await recordCreatedJob(database.db, { ...job, jobId: submitted.id });
   await failAndRefund(database.db, taskId, failure('terminated'));
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
   await execute(`alter table tasks disable trigger final_tasks_never_change`);

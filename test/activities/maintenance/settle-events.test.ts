@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { resultKeysOf } from '../../../activities/task-file-keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -30,7 +30,7 @@ before(() => setEndpoint(null));
 
 async function setEndpoint(lowBalance: number | null): Promise<void> {
   await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types: eventTypes });
-  await setLowBalance(database.db, accountId, lowBalance);
+  await setLowBalanceThreshold(database.db, accountId, lowBalance);
 }
 
 /** Deliveries that were started, by any call. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverJob } from '../../../activities/generation/recover-job.ts';
 import { openOrReserveJob } from '../../../src/tasks/jobs/next-job.ts';
-import { commitIntent, requestFor, submitJob } from '../../../activities/generation/submit-job.ts';
+import { commitIntent, jobRequestFor, submitJob } from '../../../activities/generation/submit-job.ts';
 import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { activityDepsOf } from '../../../src/run/main/wire-activities.ts';
 import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -197,7 +197,7 @@ for (const end of ['success', 'fail', undefined] as const) {
     const { job } = next;
     const earlier = attemptAt(world, task, folder);
     assert.equal(await commitIntent(earlier, job), undefined);
-    const submitted = await upstream.provider.submit(requestFor(earlier, job), earlier.signal);
+    const submitted = await upstream.provider.submit(jobRequestFor(earlier, job), earlier.signal);
     assert.ok(submitted.kind === 'accepted');
     const { id: jobId } = submitted;
     const [row] = await listProviderJobs(database.db, taskId);
@@ -206,7 +206,7 @@ for (const end of ['success', 'fail', undefined] as const) {
       ...upstream.provider,
       recover: async () => {
         // Another worker has recovered the job meanwhile.
-        await recordProviderJob(database.db, { taskId, ordinal: 1, jobId });
+        await recordCreatedJob(database.db, { taskId, ordinal: 1, jobId });
         if (end !== undefined) await endProviderJob(database.db, { taskId, ordinal: 1, outcome: end });
         return { kind: 'found', id: jobId };
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
@@ -36,7 +36,7 @@ test('200 tasks by state, the use of the week, and that the books were checked',
   await service.create((await service.newAccount(1_000)).key, plainRequest);
   await failAndRefund(db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
   const sinceMs = Date.now();
-  await runAudit(db, 'recent');
+  await runAndRecordAudit(db, 'recent');
   const { days, books, ...others } = await overviewOf(key);
   assert.deepEqual(others, {
     balance: 835,
@@ -100,7 +100,7 @@ test('200 violations are counted for the account that they concern', async () =>
   const [mine, other] = [await service.newAccount(7), await service.newAccount(7)];
   const text = `update accounts set balance = balance + 1 where id = $1`;
   await db.run({ name: 'test-break-books', text }, [mine.accountId]);
-  await runAudit(db, 'recent');
+  await runAndRecordAudit(db, 'recent');
   const violationsOf = async (key: string) => ((await overviewOf(key))['books'] as { violations: number }).violations;
   assert.ok((await violationsOf(mine.key)) > 0);
   assert.equal(await violationsOf(other.key), 0);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { limitAccountAs } from '../../../src/accounts/accounts.ts';
+import { changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
 import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import { addUpload } from '../../../src/media/references/upload-rows.ts';
+import { reserveUpload } from '../../../src/media/references/upload-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { shell } from '../../support/service/person.ts';
 
@@ -31,7 +31,7 @@ test('200 limits show what a create, an upload and a read have used, and nothing
   const { db } = service.database;
   const uploadId = '018f0000-0000-7000-8000-000000000001';
   const upload = { uploadId, fileName: 'image.jpg', bytes: 700, retentionMs: 1000 } as const;
-  await addUpload(db, { ...upload, accountId: own.accountId });
+  await reserveUpload(db, { ...upload, accountId: own.accountId });
   const first = await limitsOf(own.key);
   assert.deepEqual(first['unfinishedTasks'], { used: 1, limit: 1000 });
   assert.deepEqual(first['creates'], { quota: 20, windowSeconds: 600, remaining: 19 });
@@ -51,7 +51,7 @@ test('200 of keys those count that work: not the revoked ones, nor the expired o
   const { accountId, key } = await service.newAccount(0);
   const { db } = service.database;
   const old = { accountId, name: 'old', scopes: ordinaryScopes };
-  const [revoked, expired] = [await createApiKey(db, old), await createApiKey(db, old)];
+  const [revoked, expired] = [await createKeyUnchecked(db, old), await createKeyUnchecked(db, old)];
   assert.deepEqual((await limitsOf(key))['activeKeys'], { used: 3, limit: 100 });
   await db.run({ name: 'test-revoke', text: 'update api_keys set revoked_at = now() where id = $1' }, [revoked?.keyId]);
   assert.deepEqual((await limitsOf(key))['activeKeys'], { used: 2, limit: 100 });
@@ -63,7 +63,7 @@ test("200 the account's own limits and caps replace those of the installation", 
   const { accountId, key } = await service.newAccount(10_000);
   const { db } = service.database;
   const createRate = { quota: 3, windowMs: 3_600_000 };
-  await limitAccountAs(db, shell, { accountId, maxUnfinishedTasks: 2, createRate });
+  await changeAccountLimitsAs(db, shell, { accountId, maxUnfinishedTasks: 2, createRate });
   await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { total: 500 });
   assert.equal((await service.create(key, plainRequest)).status, 200);
   const { unfinishedTasks, creates, spendCaps } = await limitsOf(key);

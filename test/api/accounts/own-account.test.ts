@@ -6,14 +6,14 @@ import { exportAccount } from '../../../src/api/accounts/account-export-view.ts'
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
-import { labelVideos } from '../../../src/library/gallery/labels.ts';
+import { setFavoritesAndTags } from '../../../src/library/gallery/labels.ts';
 import { shareVideo } from '../../../src/library/gallery/share-links.ts';
-import { addUpload } from '../../../src/media/references/upload-rows.ts';
+import { reserveUpload } from '../../../src/media/references/upload-rows.ts';
 import { rowsOfAccount } from '../../support/database/listed-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
@@ -41,7 +41,7 @@ const linesOf = (text: string) =>
 
 async function filled(prompt: string) {
   const { accountId, person } = await newMember(service);
-  const made = await createApiKey(db, { accountId, name: prompt, scopes });
+  const made = await createKeyUnchecked(db, { accountId, name: prompt, scopes });
   const endpoint = { url: `http://events.test/${prompt}`, types: eventTypes };
   await setEventEndpoint(db, accountId, endpoint);
   await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 5_000_000 });
@@ -50,12 +50,12 @@ async function filled(prompt: string) {
   await acceptTestTask(db, accountId, taskParam(prompt));
   const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
   const labels = { accountId, taskIds: [taskId], isFavorite: true, addTags: [prompt], removeTags: [] };
-  assert.ok(await labelVideos(db, labels));
+  assert.ok(await setFavoritesAndTags(db, labels));
   const by = { kind: 'person', userId: person.userId, email: person.email, isRecent: true } as const;
   const link = { taskId, title: prompt, showsAccount: true, expiresAt: Date.now() + 60_000 };
   assert.equal((await shareVideo(db, { accountId, by, origin }, link)).kind, 'shared');
   const upload = { uploadId: randomUUID(), fileName: 'image.jpg', bytes: 1, retentionMs: 60_000 } as const;
-  await addUpload(db, { ...upload, accountId });
+  await reserveUpload(db, { ...upload, accountId });
   await person.ask('POST', '/api/console/v1/members/invite', {
     accountId,
     body: { email: `${prompt}@example.com`, role: 'viewer' },

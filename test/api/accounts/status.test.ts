@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { removeEventEndpoint, setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import type { Catalogue, CatalogueModel, TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
-import { type CooldownReason, recordPoolFailure, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import { type CooldownReason, startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { newPerson, type Person, shell } from '../../support/service/person.ts';
@@ -38,7 +38,7 @@ async function fail(provider: string, reason: CooldownReason, minutes: number): 
   const pool = `${provider}/m`;
   await run('insert into provider_pools (pool, provider) values ($1, $2) on conflict do nothing', [pool, provider]);
   const baseMs = minutes * 60_000;
-  await recordPoolFailure(service.database.db, { pool, provider, reason, isOfProvider: false, baseMs, maxMs: baseMs });
+  await startCooldown(service.database.db, { pool, provider, reason, isOfProvider: false, baseMs, maxMs: baseMs });
 }
 
 async function statusOf(key: string) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
 import { type Scope, scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { revealSecretOnce } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
@@ -120,7 +120,7 @@ test('200 events are listed with their attempts, newest first, by type and state
   const { accountId, get, eventId, taskId } = client;
   await fail(eventId);
   const later = await cancelledTask(client);
-  await setLowBalance(service.database.db, accountId, 500);
+  await setLowBalanceThreshold(service.database.db, accountId, 500);
   const text = 'update accounts set balance = 499 where id = $1';
   await service.database.db.run({ name: 'test-spend', text }, [accountId]);
   const { events } = await dataOf(get('', { type: 'task.cancelled', state: 'failed' }));
@@ -156,7 +156,7 @@ test('200 events are listed with their attempts, newest first, by type and state
 });
 
 async function newKeyOf(accountId: string) {
-  return (await createApiKey(service.database.db, { accountId, name: 'b', scopes: ['tasks:read'] })) ?? assert.fail();
+  return (await createKeyUnchecked(service.database.db, { accountId, name: 'b', scopes: ['tasks:read'] })) ?? assert.fail();
 }
 
 test('200 an event is sent again to the present endpoint, with the same webhook-id', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newApiKey } from '../../../src/accounts/keys/key-format.ts';
-import { createApiKey, revokeApiKey } from '../../../src/accounts/keys/keys.ts';
+import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
+import { createKeyUnchecked, revokeApiKey } from '../../../src/accounts/keys/keys.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 
@@ -19,7 +19,7 @@ function ask(authorization: string | undefined): Promise<Answer> {
 }
 
 async function newKey(expiresAt?: number): Promise<{ keyId: string; key: string }> {
-  const created = await createApiKey(service.database.db, {
+  const created = await createKeyUnchecked(service.database.db, {
     accountId: account.accountId,
     name: 'test',
     scopes: ['tasks:read'],
@@ -38,7 +38,7 @@ for (const [name, header] of [
   ['another scheme', () => 'Basic eDp5'],
   ['a key that could not be ours', () => 'Bearer sk-123'],
   ['a key with a typo', () => `Bearer ${account.key.slice(0, -1)}`],
-  ['a key that was never made', () => `Bearer ${newApiKey()}`],
+  ['a key that was never made', () => `Bearer ${generateApiKey()}`],
   ['two keys', () => `Bearer ${account.key} ${account.key}`],
   ['a key in quotes', () => `Bearer "${account.key}"`],
   ['a very long key', () => `Bearer ${'a'.repeat(10_000)}`],
@@ -56,8 +56,8 @@ for (const [name, header] of [
 for (const [name, headers, msg] of [
   ['a bare key', () => ({ authorization: account.key }), /^the API key was sent without the scheme Bearer; /],
   ['a key in another scheme', () => ({ authorization: `Token ${account.key}` }), /without the scheme Bearer; /],
-  ['a bare key that was never made', () => ({ authorization: newApiKey() }), /without the scheme Bearer; /],
-  ["a bare operator's key", () => ({ authorization: newApiKey('operator') }), /without the scheme Bearer; /],
+  ['a bare key that was never made', () => ({ authorization: generateApiKey() }), /without the scheme Bearer; /],
+  ["a bare operator's key", () => ({ authorization: generateApiKey('operator') }), /without the scheme Bearer; /],
   ['X-API-Key', () => ({ 'x-api-key': account.key }), /^the API key was sent as X-API-Key; /],
 ] as const) {
   test(`401 ${name} does not count, and the refusal names the right header`, async () => {

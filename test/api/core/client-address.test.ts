@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { addressOf, isFromThisMachine } from '../../../src/api/core/client-address.ts';
-import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { clientAddressOf, isFromThisMachine } from '../../../src/api/core/client-address.ts';
+import { createBadKeyLimiter, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { isInNetworks, parseNetworks } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 
@@ -17,7 +17,7 @@ function address(peer: string, forwarded: string | undefined, trusted: string): 
   const req = requestFrom(peer);
   if (forwarded !== undefined) req.headers['x-forwarded-for'] = forwarded;
   const networks = parseNetworks(trusted);
-  return addressOf(req, (one) => isInNetworks(one, networks));
+  return clientAddressOf(req, (one) => isInNetworks(one, networks));
 }
 
 for (const [what, peer, forwarded, trusted, expected] of [
@@ -40,7 +40,7 @@ for (const text of ['proxy.internal', '10.0.0.1:80', '10.0.0.1/8']) {
 }
 
 test('a client that no proxy vouches for cannot evade the limit of bad keys with X-Forwarded-For', async () => {
-  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 60_000 }));
+  const badKeys = createBadKeyLimiter(createRateLimiter({ quota: 3, windowMs: 60_000 }));
   const own = await startHttpService({ badKeys, isTrustedProxy: () => false });
   try {
     const statuses: number[] = [];

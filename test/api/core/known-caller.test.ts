@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { createBadKeyLimiter, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { createApiKey, revokeApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked, revokeApiKey } from '../../../src/accounts/keys/keys.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
@@ -27,7 +27,7 @@ before(async () => {
     db: observed(database.db),
     now: () => nowMs,
     keyTouches: { add: (keyId) => noted.push(keyId), drain: async () => {} },
-    badKeys: createBadKeys(createRateLimiter({ quota: 2, windowMs: 3_600_000 })),
+    badKeys: createBadKeyLimiter(createRateLimiter({ quota: 2, windowMs: 3_600_000 })),
   });
 });
 beforeEach(() => {
@@ -63,7 +63,7 @@ function from() {
 
 async function knownCaller(scopes: readonly ('tasks:write' | 'tasks:read')[] = ['tasks:write']) {
   const { accountId } = await service.newAccount(10 * price);
-  const created = await createApiKey(database.db, { accountId, name: 'a', scopes });
+  const created = await createKeyUnchecked(database.db, { accountId, name: 'a', scopes });
   assert.ok(created);
   assert.equal((await service.create(created.key, plainRequest)).status, 200);
   statements = [];
@@ -161,7 +161,7 @@ test('403 a suspended account does not hear an earlier answer again either, by w
 
 test('403 a cached key without the scope is refused', async () => {
   const { accountId } = await service.newAccount(10 * price);
-  const created = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
+  const created = await createKeyUnchecked(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
   assert.ok(created);
   for (const body of [plainRequest, '{']) assertRefused(await service.create(created.key, body), 403, /tasks:write/);
 });

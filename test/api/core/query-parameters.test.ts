@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import type { z } from 'zod';
 import {
   booleanParameter,
-  createdBetween,
+  createdBetweenParameters,
   cutPage,
   dayParameter,
-  idPage,
-  numberedPage,
-  timedCursor,
-  timedPage,
+  idPageParameters,
+  numberedPageParameters,
+  timedCursorText,
+  timedPageParameters,
 } from '../../../src/api/core/query-parameters.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';
 
@@ -21,22 +21,22 @@ const read = (schema: z.ZodType, text: unknown) => schema.safeParse(text).data;
 test('a page has 1 to 100 rows, by default 20', () => {
   const limits = [undefined, '1', '100', '0', '101', '1.5', '-1', '', ' 5', '1e1', ['1', '2']];
   assert.deepEqual(
-    limits.map((text) => read(idPage.limit, text)),
+    limits.map((text) => read(idPageParameters.limit, text)),
     [20, 1, 100, ...limits.slice(3).map(() => undefined)],
   );
 });
 
 test('a cursor is read as it was written, and nothing else is one', () => {
   const cursor = { atUs: 1_793_491_200_123_456, id };
-  assert.deepEqual(read(timedPage.cursor, timedCursor(cursor)), cursor);
+  assert.deepEqual(read(timedPageParameters.cursor, timedCursorText(cursor)), cursor);
   for (const text of ['', id, '1', `1_${id}x`, `x1_${id}`, `-1_${id}`, '1_2', `1_${id.toUpperCase()}`])
-    assert.equal(read(timedPage.cursor, text), undefined, text);
+    assert.equal(read(timedPageParameters.cursor, text), undefined, text);
   assert.deepEqual(
-    ['1', '9007199254740991', '0', '9007199254740992', 'x'].map((text) => read(numberedPage.cursor, text)),
+    ['1', '9007199254740991', '0', '9007199254740992', 'x'].map((text) => read(numberedPageParameters.cursor, text)),
     [1, Number.MAX_SAFE_INTEGER, undefined, undefined, undefined],
   );
-  assert.equal(read(idPage.cursor, id), id);
-  assert.equal(read(idPage.cursor, 'x'), undefined);
+  assert.equal(read(idPageParameters.cursor, id), id);
+  assert.equal(read(idPageParameters.cursor, 'x'), undefined);
 });
 
 test('days, times and truths have one spelling', () => {
@@ -45,7 +45,7 @@ test('days, times and truths have one spelling', () => {
     days.map((text) => read(dayParameter, text)),
     [...days.slice(0, 2), ...days.slice(2).map(() => undefined)],
   );
-  for (const time of [createdBetween.from, createdBetween.to])
+  for (const time of [createdBetweenParameters.from, createdBetweenParameters.to])
     assert.deepEqual(
       ['0', String(maxUnixMs), String(maxUnixMs + 1), '-1'].map((text) => read(time, text)),
       [0, maxUnixMs, undefined, undefined],

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -22,7 +22,7 @@ after(async () => {
 
 const balanceOf = async (accountId: string) => (await findAccount(service.database.db, accountId))?.balance;
 const newAccountId = async (credits: number) => (await service.newAccount(credits)).accountId;
-const actionsOf = (accountId: string) => listActions(service.database.db, { accountId, limit: 100 });
+const actionsOf = (accountId: string) => listOperatorActions(service.database.db, { accountId, limit: 100 });
 
 function book(
   what: 'grant' | 'adjust',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { priceLeadMs } from '../../../src/credits/prices/prices.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
@@ -91,7 +91,7 @@ test('200 a price that does not count yet is withdrawn, and withdrawing it again
     prices.map(({ state }) => state),
     ['withdrawn'],
   );
-  const actions = await listActions(service.database.db, { accountId, limit: 10 });
+  const actions = await listOperatorActions(service.database.db, { accountId, limit: 10 });
   assert.deepEqual(
     actions.map(({ action }) => action),
     ['prices.withdraw', 'prices.set'],
@@ -136,7 +136,7 @@ test('200 an amount per video, alone or beside one per second, and null for both
   assert.deepEqual(await shown({ creditsPerSecond: 5, creditsPerVideo: null }), ['standard', 5, 0]);
   assert.deepEqual(await shown({ creditsPerSecond: null }), ['standard', null, null]);
   assert.deepEqual(await shown({ creditsPerSecond: null, creditsPerVideo: null }), ['standard', null, null]);
-  const [action] = await listActions(service.database.db, { accountId, limit: 1 });
+  const [action] = await listOperatorActions(service.database.db, { accountId, limit: 1 });
   const { priceName, creditsPerSecond, creditsPerVideo } = action?.details ?? {};
   assert.deepEqual([priceName, creditsPerSecond, creditsPerVideo], ['standard', null, null]);
 });

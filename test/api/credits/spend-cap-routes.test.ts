@@ -5,7 +5,7 @@ import { scopes } from '../../../src/accounts/keys/api-key.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { patientDatabase } from '../../support/database/test-database.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
 import { assertRefused, isObject } from '../../support/service/http-client.ts';
@@ -72,7 +72,7 @@ for (const [subject, period] of [
 ] as const) {
   test(`402 of 100 concurrent creates at two APIs, those beyond the ${period}'s cap of the ${subject}`, async () => {
     const { accountId, person } = await newMember(service, 'owner', 100 * price);
-    const made = await createApiKey(database.db, { accountId, name: 'a', scopes });
+    const made = await createKeyUnchecked(database.db, { accountId, name: 'a', scopes });
     assert.ok(made);
     const ids = { key: made.keyId, member: person.userId, account: accountId };
     const cap = 20 * price + price - 1;
@@ -100,7 +100,7 @@ for (const [subject, period] of [
 
 test('an account and a member have caps of their own, which null removes', async () => {
   const { accountId, person } = await newMember(service);
-  const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
+  const created = await createKeyUnchecked(service.database.db, { accountId, name: 'a', scopes });
   assert.ok(created);
   const { key } = created;
   const set = (body: object) => send(key, 'POST', '/api/v1/caps', body);
@@ -122,7 +122,7 @@ test('an account and a member have caps of their own, which null removes', async
 
 test('caps of a person who has left the account can be removed', async () => {
   const { accountId, person } = await newMember(service);
-  const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
+  const created = await createKeyUnchecked(service.database.db, { accountId, name: 'a', scopes });
   assert.ok(created);
   const set = (body: object) => send(created.key, 'POST', '/api/v1/caps', { userId: person.userId, ...body });
   assert.equal((await set({ total: 5 })).status, 200);

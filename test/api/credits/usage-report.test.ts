@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { addTasksToUsageSums, listGroupDays } from '../../../src/credits/reports/daily-task-costs.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
+import { addTasksToUsageSums, listUsageByGroupAndDay } from '../../../src/credits/reports/daily-task-costs.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { setTaskTimes } from '../../support/database/aged-task.ts';
@@ -23,7 +23,7 @@ before(async () => {
 after(() => service.close());
 
 async function newKey(name: string): Promise<string> {
-  const made = await createApiKey(service.database.db, { accountId, name, scopes });
+  const made = await createKeyUnchecked(service.database.db, { accountId, name, scopes });
   assert.ok(made);
   return made.keyId;
 }
@@ -170,7 +170,7 @@ test('groups beyond those with most credits are added up', async () => {
     for (let count = 0; count < tasks; count += 1) await newTask(start, 1_000, { model });
   }
   const days = { accountId, from: '2026-03-01', to: '2026-03-01' };
-  const rows = await listGroupDays.model(db, { ...days, maxGroups: 2 });
+  const rows = await listUsageByGroupAndDay.model(db, { ...days, maxGroups: 2 });
   assert.deepEqual(
     rows.map(({ id, isRest, tasks }) => [id, isRest, tasks]),
     [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 let service: HttpService;
@@ -26,7 +26,7 @@ for (const [name, [path, body]] of Object.entries(creates)) {
 
   async function send(headers: Readonly<Record<string, string>>, text = JSON.stringify(body)) {
     const { accountId } = await service.newAccount(1_000);
-    const created = await createApiKey(service.database.db, { accountId, name, scopes, dialect });
+    const created = await createKeyUnchecked(service.database.db, { accountId, name, scopes, dialect });
     const authorization = `Bearer ${created?.key ?? ''}`;
     return service.send('POST', path, {
       headers: { authorization, 'content-type': 'application/json', ...headers },

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/api/core/http-error.ts';
-import { type InlineDeps, storeInlineFile, storeInlineMedia } from '../../../src/api/dialects/inline-media.ts';
+import { type InlineMediaDeps, storeInlineFile, storeInlineMedia } from '../../../src/api/dialects/inline-media.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A JPEG by its first bytes, with every character of base64 in it. */
@@ -85,7 +85,7 @@ test('text of at least a hundred characters may be a file without a prefix', asy
 
 test('a list has its files in its order; none of a list that is too long is stored', async () => {
   let stored = 0;
-  const storeUpload: InlineDeps['storeUpload'] = () => {
+  const storeUpload: InlineMediaDeps['storeUpload'] = () => {
     stored += 1;
     const uploadId = `00000000-0000-4000-8000-${String(stored).padStart(12, '0')}`;
     return Promise.resolve({ kind: 'stored', upload: { uploadId, fileName: 'image.jpg' }, expiresAt: 0 });

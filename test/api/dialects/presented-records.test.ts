@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presentArkTask } from '../../../src/api/dialects/ark/ark-task.ts';
-import { adapterOf } from '../../../src/api/dialects/dialect.ts';
-import { presentVideo as presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
-import { presentVideo as presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
+import { dialectAdapter } from '../../../src/api/dialects/dialect.ts';
+import { presentOpenAIVideo as presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
+import { presentOpenRouterVideo as presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { TaskRecord } from '../../../src/tasks/public-record.ts';
 import {
@@ -52,7 +52,7 @@ const ark = (record: TaskRecord) => presentArkTask(record, models);
 
 /** The record, whose `param` is a text of which this reads the values. */
 function kie(record: TaskRecord): object {
-  return withParam(adapterOf('kie').taskRecord(record, models));
+  return withParam(dialectAdapter('kie').taskRecord(record, models));
 }
 const expiring = { completed_at: 1_700_000_200, expires_at: 1_700_000_250 };
 const cases: readonly (readonly [what: string, shown: object, expected: object])[] = [
@@ -137,7 +137,7 @@ const cases: readonly (readonly [what: string, shown: object, expected: object])
   ['kie: a task that failed', kie(failed), kieFailed],
   [
     'kie: the answer to a create',
-    adapterOf('kie').createdTask({ taskId: 'task', creditsCharged: 300 }),
+    dialectAdapter('kie').createdTask({ taskId: 'task', creditsCharged: 300 }),
     { taskId: 'task', recordId: 'task' },
   ],
 ];

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError, invalidRequest } from '../../../src/api/core/http-error.ts';
-import { arkErrors } from '../../../src/api/dialects/ark/ark-error.ts';
-import { openAIErrors } from '../../../src/api/dialects/openai/openai-error.ts';
-import { openRouterErrors } from '../../../src/api/dialects/openrouter/openrouter-error.ts';
+import { arkErrorShape } from '../../../src/api/dialects/ark/ark-error.ts';
+import { openAIErrorShape } from '../../../src/api/dialects/openai/openai-error.ts';
+import { openRouterErrorShape } from '../../../src/api/dialects/openrouter/openrouter-error.ts';
 
 const msg = 'the message';
 
@@ -19,10 +19,10 @@ for (const [code, status, openAI, ark] of [
 ] as const satisfies readonly (readonly [ErrorCode, number, string, string])[]) {
   test(`${status} ${code} has the type of each vendor beside our stable code`, () => {
     const error = new HttpError(code, { msg, data: { limit: 7 } });
-    assert.deepEqual(openAIErrors.errorBody(error), { error: { message: msg, type: openAI, param: null, code } });
-    assert.deepEqual(arkErrors.errorBody(error), { error: { code, message: msg, param: '', type: ark } });
+    assert.deepEqual(openAIErrorShape.errorBody(error), { error: { message: msg, type: openAI, param: null, code } });
+    assert.deepEqual(arkErrorShape.errorBody(error), { error: { code, message: msg, param: '', type: ark } });
     const metadata = { limit: 7, error_code: code };
-    assert.deepEqual(openRouterErrors.errorBody(error), { error: { code: status, message: msg, metadata } });
+    assert.deepEqual(openRouterErrorShape.errorBody(error), { error: { code: status, message: msg, metadata } });
   });
 }
 
@@ -30,7 +30,7 @@ test('422 an invalid field is named as the parameter', () => {
   const error = invalidRequest([{ path: 'input.ratio', message: 'is wrong' }]);
   const paramOf = (body: object) => (body as { error: { param: unknown } }).error.param; // The form of both.
   assert.deepEqual(
-    [openAIErrors, arkErrors].map(({ errorBody }) => paramOf(errorBody(error))),
+    [openAIErrorShape, arkErrorShape].map(({ errorBody }) => paramOf(errorBody(error))),
     ['input.ratio', 'input.ratio'],
   );
 });

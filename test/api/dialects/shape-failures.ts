@@ -4,9 +4,9 @@ import { errorCatalogue, type ErrorCode } from '../../../src/api/core/error-cata
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { withUploadSlot } from '../../../src/api/core/limits/upload-slots.ts';
 import { maxUploads } from '../../../src/media/references/upload-rules.ts';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
-import type { Moderator, Verdict } from '../../../src/providers/moderation/moderator.ts';
+import type { Moderator, ModerationVerdict } from '../../../src/providers/moderation/moderator.ts';
 import { noModerator } from '../../support/service/no-moderator.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -187,7 +187,7 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
     return withStage({ db }, async ({ create, service, account: { accountId } }) => {
       // A 503 would state that nothing was charged, and the client would buy again.
       await accept(create());
-      const charges = await readBooks(database.db, { accountId, kind: 'charge', limit: 10 });
+      const charges = await readBalanceAndEntries(database.db, { accountId, kind: 'charge', limit: 10 });
       assert.deepEqual(
         service.started.map(({ taskId }) => taskId),
         charges.entries.map(({ taskId }) => taskId),
@@ -225,7 +225,7 @@ export function assertFailure({ status, bytes }: Pick<Answer, 'status' | 'bytes'
   assert.equal(status, new Map(Object.entries(errorCatalogue)).get(failure)?.status, text);
 }
 
-function moderatorThat(verdict: Verdict): Moderator {
+function moderatorThat(verdict: ModerationVerdict): Moderator {
   return { ...noModerator, checks: () => true, check: () => Promise.resolve(verdict) };
 }
 

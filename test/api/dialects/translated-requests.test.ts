@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSchema as arkBody, readArkRequest } from '../../../src/api/dialects/ark/ark-request.ts';
+import { arkCreateBody as arkBody, readArkRequest } from '../../../src/api/dialects/ark/ark-request.ts';
 import { unusedKieFields } from '../../../src/api/dialects/kie/kie-request.ts';
 import { readFrames, readReference, readReferences } from '../../../src/api/dialects/media-reference.ts';
 import { readOpenAIRequest } from '../../../src/api/dialects/openai/openai-request.ts';
 import {
-  createBody as openRouterBody,
+  openRouterCreateBody as openRouterBody,
   readOpenRouterRequest,
 } from '../../../src/api/dialects/openrouter/openrouter-request.ts';
 import { setUnusedHeader } from '../../../src/api/dialects/unused-fields.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { meantApi } from '../../../src/api/dialects/shapes.ts';
+import { findMeantApi } from '../../../src/api/dialects/shapes.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 // Every base URL that a client may have by mistake, joined with the path of an operation, as its SDK does.
@@ -94,7 +94,7 @@ for (const [path, agent, base] of [
 
 test('the list of models is OpenAI’s at any base URL but our own, and a path of more than 500 characters is no API’s', () => {
   const meant = (path: string) => {
-    const found = meantApi(path, 'http://media.test');
+    const found = findMeantApi(path, 'http://media.test');
     return found && [found.shape.name, found.baseUrl];
   };
   const openAI = ['openai', 'http://media.test/v1'];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Description, DescribedOperation } from '../../../src/api/docs/openapi-document.ts';
-import { operationSection, samplesOf } from '../../../src/api/docs/operation-section.ts';
-import type { Entry } from '../../../src/api/docs/samples/example-request.ts';
+import type { OpenApiDescription, DescribedOperation } from '../../../src/api/docs/openapi-document.ts';
+import { operationSection, operationSamples } from '../../../src/api/docs/operation-section.ts';
+import type { ReferenceEntry } from '../../../src/api/docs/samples/example-request.ts';
 
 // The reference shows any OpenAPI operation: these are spelled unlike ours.
 
 const baseUrl = 'https://video.example.com';
-const description: Description = {
+const description: OpenApiDescription = {
   info: {},
   components: {
     schemas: {
@@ -26,10 +26,10 @@ const description: Description = {
 const video = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Video' } } } };
 
 function shown(method: string, path: string, described: DescribedOperation) {
-  const entry: Entry = { operationId: 'one', method, path, scope: 'tasks:read', described };
+  const entry: ReferenceEntry = { operationId: 'one', method, path, scope: 'tasks:read', described };
   const options = { baseUrl, usesOwnClients: true };
   const samples = Object.fromEntries(
-    samplesOf(description, entry, options).map(({ language, text }) => [language, text] as const),
+    operationSamples(description, entry, options).map(({ language, text }) => [language, text] as const),
   );
   const section = operationSection(description, entry, options).html.replaceAll(/\s+/g, ' ');
   return { samples, section };

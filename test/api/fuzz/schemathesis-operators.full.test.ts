@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { operatorActions } from '../../../src/accounts/operators/operator.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
 import { createOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
@@ -44,7 +44,7 @@ test(
         ]);
         assert.equal(code, 0, output);
       }
-      const done = new Set((await listActions(db, { limit: 10_000 })).map(({ action }) => action));
+      const done = new Set((await listOperatorActions(db, { limit: 10_000 })).map(({ action }) => action));
       assert.deepEqual(
         operatorActions.filter((action) => !done.has(action) && !outOfReach.includes(action)),
         [],
@@ -80,7 +80,7 @@ type Ids = Readonly<Record<string, readonly string[]>>;
 async function thingsIn(database: TestDatabase): Promise<Ids> {
   const { db } = database;
   const { accountId } = await createTestAccount(database);
-  const made = await createApiKey(db, { accountId, name: 'a', scopes: ['tasks:read'] });
+  const made = await createKeyUnchecked(db, { accountId, name: 'a', scopes: ['tasks:read'] });
   assert.ok(made);
   // Several, so that chance chooses one of them for each change. They do not end by themselves, however slow the machine is.
   const waiting: string[] = [];
@@ -96,7 +96,7 @@ async function thingsIn(database: TestDatabase): Promise<Ids> {
   const userId = users.map((user) => user.userId);
   for (const id of userId) await createSession(db, id, { address: '10.0.0.1', userAgent: 'a' });
   const invited = { email: 'e@example.com', isOperator: true };
-  const link = await inviteAs(db, { kind: 'command_line', name: 'ada' }, invited);
+  const link = await invitePersonAs(db, { kind: 'command_line', name: 'ada' }, invited);
   assert.ok(link);
   const batch = { name: 'spring', credits: 5, codes: 1 };
   const { batchId } = await createCodesAs(db, { kind: 'command_line', name: 'ada' }, batch);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { type Answer, isObject } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -40,7 +40,7 @@ before(async () => {
   const { db } = service.database;
   const { accountId } = await service.newAccount(1_000);
   const keyOf = async (dialect: 'native' | 'kie') => {
-    const created = await createApiKey(db, { accountId, name: 'a', scopes, dialect });
+    const created = await createKeyUnchecked(db, { accountId, name: 'a', scopes, dialect });
     assert.ok(created);
     return created.key;
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { maxTagsOfAccount } from '../../../src/library/gallery/labels.ts';
-import { listVideos, maxExamined } from '../../../src/library/gallery/videos.ts';
+import { listVideos, maxVideosExamined } from '../../../src/library/gallery/videos.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -154,7 +154,7 @@ insert into tasks (id, account_id, model, param, state, credits_charged, price_n
 select gen_random_uuid(), account_id, model, '{"input": {"prompt": "common words", "ratio": "16:9"}}', state, credits_charged, price_name,
   result, request_sha256, deadline_ms, created_at + n * interval '1 millisecond', now()
 from tasks, generate_series(1, $2) n where id = $1`;
-  await db.run({ name: 'test-copy-videos', text: copies }, [oldest, maxExamined * 2]);
+  await db.run({ name: 'test-copy-videos', text: copies }, [oldest, maxVideosExamined * 2]);
   const pages: (readonly string[])[] = [];
   let cursor: string | undefined;
   do {

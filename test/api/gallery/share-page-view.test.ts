@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sharePage, sharePageHeaders } from '../../../src/api/gallery/share-page-view.ts';
+import { sharePageHtml, sharePageHeaders } from '../../../src/api/gallery/share-page-view.ts';
 import { presentShareLink } from '../../../src/api/gallery/share-routes.ts';
 
 test('a link has each value under its documented name', () => {
@@ -25,7 +25,7 @@ const page = { videoUrl: '/video', posterUrl: '/poster', widthPx: 1280, heightPx
 const withoutSpaces = (text: string) => text.replaceAll(/\s+/g, ' ');
 
 test('the page has video, poster and size at their places, and what its link shows', () => {
-  const named = withoutSpaces(sharePage({ ...page, title: 'A film', accountName: 'studio' }));
+  const named = withoutSpaces(sharePageHtml({ ...page, title: 'A film', accountName: 'studio' }));
   const video = 'width="1280" height="720" poster="/poster" src="/video"';
   for (const part of [
     video,
@@ -35,7 +35,7 @@ test('the page has video, poster and size at their places, and what its link sho
     '<p>Shared by studio</p>',
   ])
     assert.ok(named.includes(part), part);
-  const plain = withoutSpaces(sharePage({ ...page, title: undefined, accountName: undefined }));
+  const plain = withoutSpaces(sharePageHtml({ ...page, title: undefined, accountName: undefined }));
   assert.ok(plain.includes('<h1 class="hidden">Shared video</h1>'), plain);
   assert.ok(plain.includes('aria-label="Shared video"'), plain);
   assert.ok(!plain.includes('Shared by'), plain);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxLinkDays } from '../../../src/library/gallery/share-links.ts';
+import { maxShareLinkDays } from '../../../src/library/gallery/share-links.ts';
 import { dayMs } from '../../../src/platform/timing/duration.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -27,7 +27,7 @@ test('a link ends after a week unless it is given another time within a year, an
     const { url, link } = await data('share', { taskId, ...more });
     return { path: new URL(String(url)).pathname, expiresAt: (link as { readonly expireTime: number }).expireTime };
   };
-  const latest = startedAt + maxLinkDays * dayMs;
+  const latest = startedAt + maxShareLinkDays * dayMs;
   for (const expireTime of [startedAt, latest + 1])
     assertRefused(await request('share', { taskId, expireTime }), 422, 'invalid_request');
   assert.equal((await share({ expireTime: latest })).expiresAt, latest);

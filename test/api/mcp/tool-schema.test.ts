@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundsOf, toolSchema } from '../../../src/api/mcp/tool-schema.ts';
+import { boundsText, toolSchema } from '../../../src/api/mcp/tool-schema.ts';
 
 for (const [type, schema, text] of [
   ['integer', { enum: [4, 5] }, 'One of 4, 5.'],
@@ -22,7 +22,7 @@ for (const [type, schema, text] of [
   ['string', { maxLength: 5, format: 'uri' }, ''],
 ] as const) {
   test(`the bounds of ${type} ${JSON.stringify(schema)} in words: ${text}`, () =>
-    assert.equal(boundsOf(schema, type), text));
+    assert.equal(boundsText(schema, type), text));
 }
 
 for (const [schema, expected] of [

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeTools } from '../../../src/api/mcp/describe-tools.ts';
-import { describeModel, modelWords } from '../../../src/api/mcp/model-words.ts';
+import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-words.ts';
 import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { modelInput } from '../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';
 import { sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
 import { documentedRecipes } from '../../support/documents/documented-examples.ts';
@@ -113,7 +113,7 @@ assert.ok(template);
 function modelOf(model: string, input: object): Model {
   assert.ok(template);
   const basis = { resolution: { values: ['720p'] }, ratio: { values: ['16:9'] }, generateAudio: {} };
-  return { ...template, model, input: modelInput.parse({ ...basis, duration: { min: 4, max: 15 }, ...input }) };
+  return { ...template, model, input: modelInputSchema.parse({ ...basis, duration: { min: 4, max: 15 }, ...input }) };
 }
 
 const differing = [
@@ -162,7 +162,7 @@ test('the schemas of twenty models stay small, and so does what list_models says
   );
   const listed = JSON.stringify(describeTools(modelCatalogue(twenty)));
   const prices = [{ name: 'standard', when: {}, rates: [{ creditsPerSecond: 41, creditsPerVideo: 0, fromTime: 0 }] }];
-  const said = twenty.map((model) => describeModel(modelWords(model, prices, 1))).join('\n');
+  const said = twenty.map((model) => modelSummaryText(summarizeModel(model, prices, 1))).join('\n');
   // About four bytes a token.
   assert.ok(listed.length < 14_000, `tools/list has ${listed.length} bytes`);
   assert.ok(said.length < 16_000, `list_models says ${said.length} bytes`);
@@ -179,7 +179,7 @@ test('list_models says in words what each model is, costs and takes', () => {
   ];
   const [a] = differing;
   assert.ok(a);
-  const words = modelWords({ ...a, description: 'Calm films.', providers: ['gpu'] }, prices, 1);
+  const words = summarizeModel({ ...a, description: 'Calm films.', providers: ['gpu'] }, prices, 1);
   assert.equal(
     words.costs,
     '80 credits per second with resolution 2160p; 41 credits per second and 5 credits per video otherwise',
@@ -194,14 +194,14 @@ test('list_models says in words what each model is, costs and takes', () => {
     'options.mode: x, y',
   ]);
   assert.equal(words.about, 'Calm films.');
-  assert.match(describeModel(words), /^a: .+\. Calm films\.\n  Costs 80 credits .+\.\n  Takes prompt: .+\.$/);
-  assert.match(describeModel({ ...words, about: '' }), /^a: [^.]+(?:\.\d[^.]*)?\.\n  Costs /);
+  assert.match(modelSummaryText(words), /^a: .+\. Calm films\.\n  Costs 80 credits .+\.\n  Takes prompt: .+\.$/);
+  assert.match(modelSummaryText({ ...words, about: '' }), /^a: [^.]+(?:\.\d[^.]*)?\.\n  Costs /);
   assert.match(
-    modelWords({ ...a, description: 'Ours.', providers: ['preview'] }, prices, 1).about,
+    summarizeModel({ ...a, description: 'Ours.', providers: ['preview'] }, prices, 1).about,
     /^Ours\. It is not an AI model: /,
   );
   for (const model of builtInCatalogue().models.values()) {
-    const { about } = modelWords(model, prices, 1);
+    const { about } = summarizeModel(model, prices, 1);
     assert.equal([...about.matchAll(/not an AI model/g)].length, 1, about);
   }
 });
@@ -217,7 +217,7 @@ test('list_models says the price in force, with the conditions of each', () => {
     { name: 'standard', when: {}, rates: [{ creditsPerSecond: 0, creditsPerVideo: 7, fromTime: 0 }] },
   ];
   const conditions = 'with imageUrls and no firstFrameUrl and mode x';
-  const costsAt = (now: number) => modelWords(a, prices, now).costs.split('; ');
+  const costsAt = (now: number) => summarizeModel(a, prices, now).costs.split('; ');
   const perVideo = '7 credits per video';
   assert.deepEqual(costsAt(9), [`5 credits per second ${conditions}`, 'later: nothing yet', perVideo]);
   assert.deepEqual(costsAt(10), [`6 credits per second ${conditions}`, 'later: nothing yet', perVideo]);

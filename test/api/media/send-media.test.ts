@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mediaDeleted } from '../../../src/api/media/send-media.ts';
+import { mediaDeletedError } from '../../../src/api/media/send-media.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { dayMs } from '../../../src/platform/timing/duration.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -37,14 +37,14 @@ for (const [what, changes, reason] of [
   ['without a time of its end', { completedAt: undefined }, on(expiredAt)],
 ] as const) {
   test(`410 a video that was deleted ${what} says why, as far as it is known`, () => {
-    const { code, envelope } = mediaDeleted({ ...task, ...changes }, retentionMs);
+    const { code, envelope } = mediaDeletedError({ ...task, ...changes }, retentionMs);
     assert.deepEqual([code, envelope.msg], ['media_deleted', `the video was deleted${reason}`]);
   });
 }
 
 for (const changes of [{ mediaDeletedAt: undefined }, { state: 'fail' }] as const) {
   test(`410 a task with ${JSON.stringify(changes)} gives no time of a deletion`, () => {
-    assert.doesNotMatch(mediaDeleted({ ...task, ...changes }, retentionMs).envelope.msg, /, on /);
+    assert.doesNotMatch(mediaDeletedError({ ...task, ...changes }, retentionMs).envelope.msg, /, on /);
   });
 }
 

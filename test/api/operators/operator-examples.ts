@@ -5,10 +5,10 @@ import type { TestOperator } from '../../support/service/operator-key.ts';
 import { newPerson } from '../../support/service/person.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
 import { setPrice } from '../../../src/credits/prices/prices.ts';
-import { listSignUps, requestSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
+import { listUnconfirmedSignUps, requestSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
 
 /** A body that changes something, one that is refused, and whether doing it again changes anything. */
 export type Example = {
@@ -31,7 +31,7 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
 
   async function newKeyId(): Promise<string> {
     const accountId = await newAccountId();
-    const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
+    const created = await createKeyUnchecked(service.database.db, { accountId, name: 'a', scopes });
     assert.ok(created);
     return created.keyId;
   }
@@ -48,7 +48,7 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
     } as const;
     const email = `${randomUUID()}@example.com`;
     assert.equal(await requestSignUp(db, policy, { email, address: '192.0.2.1' }), 'requested');
-    const found = (await listSignUps(db, 1_000)).find((one) => one.email === email);
+    const found = (await listUnconfirmedSignUps(db, 1_000)).find((one) => one.email === email);
     return found?.linkId ?? assert.fail();
   }
 

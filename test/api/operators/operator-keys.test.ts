@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { newApiKey } from '../../../src/accounts/keys/key-format.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { isOfConsole } from '../../../src/api/core/endpoint.ts';
+import { isConsolePath } from '../../../src/api/core/endpoint.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { shapeOfPath } from '../../../src/api/dialects/shapes.ts';
-import { createBadKeys, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { createBadKeyLimiter, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createOperator, listOperators, revokeOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -43,9 +43,9 @@ test('the endpoints for operators are those under /api/admin/v1, and all take th
 for (const { method, path, operationId } of operatorEndpoints) {
   test(`401 ${operationId} rejects the key of a client, even with all scopes, and requests without one`, async () => {
     const { accountId } = await service.newAccount(0);
-    const created = await createApiKey(service.database.db, { accountId, name: 'all', scopes });
+    const created = await createKeyUnchecked(service.database.db, { accountId, name: 'all', scopes });
     assert.ok(created);
-    for (const headers of [bearer(created.key), bearer(newApiKey('operator')), {}]) {
+    for (const headers of [bearer(created.key), bearer(generateApiKey('operator')), {}]) {
       const answer = await send(method, path, headers);
       assertRefused(answer, 401, /valid API key/);
       assert.equal(answer.bytes.toString(), await invalidKeyAnswer());
@@ -57,7 +57,7 @@ for (const { method, path, operationId, scope } of endpoints) {
   if (scope === 'none' || scope === 'operator') continue;
   test(`401 ${operationId} rejects the key of an operator`, async () => {
     const answer = await send(method, path, bearer(operator.key));
-    if (isOfConsole(path)) return assertRefused(answer, 401, /sign in/);
+    if (isConsolePath(path)) return assertRefused(answer, 401, /sign in/);
     if (shapeOfPath(path) !== undefined) {
       assert.equal(answer.status, 401);
       return assert.match(answer.bytes.toString(), /"unauthorized"/);
@@ -100,13 +100,13 @@ test('only the hash of a key is stored, and its use is recorded', async () => {
 });
 
 test('429 guessing keys of operators is rate-limited like any other guessing; operators with a recent valid key are not', async () => {
-  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
+  const badKeys = createBadKeyLimiter(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
   const slow = await startHttpService({ badKeys, database: service.database });
   try {
     const ask = (key: string) => askWith(slow, key)('GET', '/api/admin/v1/accounts');
     assert.equal((await ask(operator.key)).status, 200);
-    for (const bad of [newApiKey('operator'), newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
-    assertRefused(await ask(newApiKey('operator')), 429, /too many invalid API keys/);
+    for (const bad of [generateApiKey('operator'), generateApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
+    assertRefused(await ask(generateApiKey('operator')), 429, /too many invalid API keys/);
     assert.equal((await ask(operator.key)).status, 200);
   } finally {
     await slow.close();

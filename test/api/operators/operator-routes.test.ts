@@ -5,7 +5,7 @@ import { endpoints } from '../../../src/api/endpoints.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { createExamples, type Example } from './operator-examples.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
@@ -24,7 +24,7 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-const countActions = async () => (await listActions(service.database.db, { limit: 10_000 })).length;
+const countActions = async () => (await listOperatorActions(service.database.db, { limit: 10_000 })).length;
 
 for (const { operationId, method, path } of operatorEndpoints) {
   if (method === 'get') continue;
@@ -36,7 +36,7 @@ for (const { operationId, method, path } of operatorEndpoints) {
     const earlier = await countActions();
     const answer = await operator.ask('POST', path, wish);
     assert.equal(answer.status, 200, answer.bytes.toString());
-    const [latest] = await listActions(service.database.db, { limit: 1 });
+    const [latest] = await listOperatorActions(service.database.db, { limit: 1 });
     assert.equal(await countActions(), earlier + 1);
     const requestId = answer.headers['x-request-id'];
     assert.deepEqual(latest?.actor, { kind: 'operator', operatorId: operator.operatorId, name: 'ada', requestId });

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Operation } from '../../../src/api/core/endpoint.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { testTaskId } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import type { Answer } from '../../support/service/http-client.ts';
@@ -133,7 +133,7 @@ test('a view is recorded in the audit log, names its account to the console, and
   assert.equal((await balance(person)).json.error, 'account_not_found');
   const begun = await view(person);
   assert.equal((begun.json.data['view'] as { name: string }).name, 'Northlight');
-  const [entry] = await listActions(service.database.db, { limit: 1, accountId });
+  const [entry] = await listOperatorActions(service.database.db, { limit: 1, accountId });
   assert.deepEqual(
     [entry?.action, entry?.actor.name, entry?.details],
     ['accounts.view', person.email, { reason: 'Ticket 118' }],

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { bookCredits } from '../../../src/credits/ledger/credits.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import { recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
+import { startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -78,7 +78,7 @@ describe('the list of providers', () => {
       text: `insert into provider_pools (pool, provider) values ('box/wan', 'box') on conflict do nothing`,
     });
     const failure = { pool: 'box/wan', provider: 'box', baseMs: 60_000, maxMs: 60_000, isOfProvider: false } as const;
-    await recordPoolFailure(db, { ...failure, reason: 'overloaded' });
+    await startCooldown(db, { ...failure, reason: 'overloaded' });
     const [pool] = (await providers()).get('box')?.pools ?? [];
     assert.deepEqual([pool?.consecutiveFailures, pool?.coolingReason], [1, 'overloaded']);
     assert.ok((pool?.coolingMs ?? 0) > 0);
@@ -93,7 +93,7 @@ describe('the switch of a provider', () => {
     const shown = await dataOf(set({ provider: 'idle', state: 'draining' }));
     assert.deepEqual([shown['state'], shown['reason'], shown['who']], ['draining', 'repairs', 'ada']);
     assert.equal((await providers()).get('idle')?.state, 'draining');
-    const [latest] = await listActions(service.database.db, { limit: 1 });
+    const [latest] = await listOperatorActions(service.database.db, { limit: 1 });
     assert.equal(latest?.action, 'providers.set');
     assert.deepEqual(latest.details, { provider: 'idle', state: 'draining', before: 'enabled', reason: 'repairs' });
   });
@@ -174,7 +174,7 @@ async function sell(db: Database, accountId: string, cost: JobCost | undefined):
   const [job, pool] = [{ taskId, ordinal: 1 }, 'box/wan'];
   await reserveSlot(db, { ...job, accountId, pool, provider: 'box', limit: 100 });
   await intendReservedJob(db, { ...job, pool, configHash: 'a'.repeat(64), config: '{}', cost: undefined });
-  await recordProviderJob(db, { ...job, jobId: `job of ${taskId}` });
+  await recordCreatedJob(db, { ...job, jobId: `job of ${taskId}` });
   await recordUpstreamEnd(db, { ...job, cost });
   await succeedProviderJob(db, taskId);
   await completeTask(db, taskId, madeUpResult);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ordinaryScopes, type Scope, scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -57,7 +57,7 @@ async function loggedRequest(requestId: unknown): Promise<Row> {
 }
 
 async function newKey(name: string, of: readonly Scope[]) {
-  const made = await createApiKey(service.database.db, { accountId, name, scopes: of });
+  const made = await createKeyUnchecked(service.database.db, { accountId, name, scopes: of });
   assert.ok(made);
   return made;
 }

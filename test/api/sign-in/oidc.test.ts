@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
-import { inviteAs, resetPasswordAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
-import { createSession, findSession } from '../../../src/accounts/sign-in/sessions.ts';
+import { createSession, findAndTouchSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { findUser } from '../../../src/accounts/people/users.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
@@ -64,7 +64,7 @@ const signOut = (jar: Jar) => browserOf(jar).ask('POST', '/api/console/v1/sign-o
 test('an invited person signs in through the identity provider and gets the rights of the invitation', async () => {
   const { accountId } = await service.newAccount(0);
   const invitee = { email: 'ada@example.com', isOperator: true, accountId, role: 'member' } as const;
-  await inviteAs(service.database.db, shell, invitee);
+  await invitePersonAs(service.database.db, shell, invitee);
   provider.person = { sub: 'ada-1', email: 'Ada@example.com', email_verified: true };
   const jar: Jar = new Map();
   assert.equal(await signIn(jar), '/console');
@@ -82,7 +82,7 @@ test('a person who is invited into several accounts joins each of them, and no c
   const { db } = service.database;
   const accounts = [await service.newAccount(0), await service.newAccount(0), await service.newAccount(0)];
   for (const { accountId } of accounts)
-    await inviteAs(db, shell, { email: 'cleo@example.com', isOperator: false, accountId, role: 'viewer' });
+    await invitePersonAs(db, shell, { email: 'cleo@example.com', isOperator: false, accountId, role: 'viewer' });
   const [closed, ...open] = accounts.map(({ accountId }) => accountId);
   await closeAccountAs(db, shell, { accountId: String(closed), reason: 'a test' });
   provider.person = { sub: 'cleo-1', email: 'cleo@example.com', email_verified: true };
@@ -122,20 +122,20 @@ test('a first sign-in through the provider revokes every earlier credential of i
   const credential = { credentialId: 'of-mallory', publicKey: Buffer.from('key'), counter: 0, transports: [] };
   const { token, session } = await createSession(db, userId, origin);
   assert.ok(typeof (await addPasskey(db, session, { name: 'of Mallory', credential, origin })) === 'object');
-  assert.ok(await findSession(db, token, { isBackground: true }));
+  assert.ok(await findAndTouchSession(db, token, { isBackground: true }));
   assert.notEqual((await findUser(db, userId))?.passwordHash, undefined);
 
-  const reset = await resetPasswordAs(db, shell, email);
+  const reset = await createResetLinkAs(db, shell, email);
   assert.ok(reset && (await findLink(db, reset.token)));
 
-  await inviteAs(db, shell, { email, isOperator: true });
+  await invitePersonAs(db, shell, { email, isOperator: true });
   provider.person = { sub: 'carol', email, email_verified: true };
   const jar: Jar = new Map();
   assert.equal(await signIn(jar), '/console');
   assert.deepEqual(((await meOf(jar)).data as { user: unknown }).user, { userId, email, isOperator: true });
   assert.equal((await findUser(db, userId))?.passwordHash, undefined);
   assert.deepEqual(await listPasskeys(db, userId), []);
-  assert.equal(await findSession(db, token, { isBackground: true }), undefined);
+  assert.equal(await findAndTouchSession(db, token, { isBackground: true }), undefined);
   assert.equal(await findLink(db, reset.token), undefined);
 });
 
@@ -146,7 +146,7 @@ test('an invitation is accepted only while the provider verifies its address', a
   const verified = { sub: 'erin', email, email_verified: true };
   provider.person = verified;
   assert.equal(await signIn(), '/console');
-  const link = await inviteAs(db, shell, { email, isOperator: true, accountId, role: 'owner' });
+  const link = await invitePersonAs(db, shell, { email, isOperator: true, accountId, role: 'owner' });
   assert.ok(link);
   for (const person of [
     { sub: 'erin', email: 'erin-after-the-wedding@example.com', email_verified: true },

@@ -5,8 +5,8 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { completeTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { intendOwnMachineJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
@@ -137,7 +137,7 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
   const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/hook?secret=1', 'success', (id) =>
     intendOwnMachineJob(db, { taskId: id, ordinal: 1, provider: 'preview' }),
   );
-  await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job-1' });
+  await recordCreatedJob(db, { taskId, ordinal: 1, jobId: 'job-1' });
   const delivery = await findDelivery(db, taskId);
   assert.ok(delivery);
   const attempts = [
@@ -205,7 +205,7 @@ test('200 the account sees the same task and callback without what only operator
   const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/', 'success', (id) =>
     intendOwnMachineJob(db, { taskId: id, ordinal: 1, provider: 'secret-upstream' }),
   );
-  await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'secret-job' });
+  await recordCreatedJob(db, { taskId, ordinal: 1, jobId: 'secret-job' });
   const attempt = { durationMs: 12, status: undefined, error: 'secret-kind', responseHead: Buffer.from('secret-head') };
   await recordDeliveryAttempt(db, {
     delivery: { deliveryId: taskId, redeliveries: 0 },
@@ -244,7 +244,7 @@ test('200 a task of any account is cancelled: refunded once, stopped, and its ca
   const record = (await service.recordInfo(key, taskId)).json.data;
   assert.deepEqual(record['failMsg'], 'The task was cancelled by the operator of the service.');
   assert.ok(service.stopped.some((task) => task.taskId === taskId && task.hasCallback));
-  assert.equal((await listActions(service.database.db, { accountId, limit: 10 })).length, 1);
+  assert.equal((await listOperatorActions(service.database.db, { accountId, limit: 10 })).length, 1);
 });
 
 test('200 a task that has succeeded stays, which the answer says, and nothing is stopped or logged', async () => {
@@ -254,7 +254,7 @@ test('200 a task that has succeeded stays, which the answer says, and nothing is
   const { json } = await cancel(taskId);
   assert.deepEqual(json.data, { taskId, cancelled: false, state: 'success', failCode: null, creditsRefunded: 0 });
   assert.ok(!service.stopped.some((task) => task.taskId === taskId));
-  assert.deepEqual(await listActions(service.database.db, { accountId, limit: 10 }), []);
+  assert.deepEqual(await listOperatorActions(service.database.db, { accountId, limit: 10 }), []);
 });
 
 test('404 a task that is not there, and 422 an id that is none', async () => {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { orderError } from '../../../src/api/tasks/create-task-routes.ts';
 import type { NewTask } from '../../../src/tasks/accept/create-outcome.ts';
 import type { OrderRefusal } from '../../../src/tasks/accept/order-task.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 
 describe('the attempts of SDKs that count their repeats', () => {
@@ -57,7 +57,7 @@ describe('the attempts of SDKs that count their repeats', () => {
   test('are merged by a key that merges repeats, in the same window', async () => {
     const { accountId } = await service.newAccount(1000);
     const merging = { accountId, name: 'player', scopes: ['tasks:write'], mergeRepeats: true } as const;
-    const { key } = (await createApiKey(service.database.db, merging)) ?? assert.fail();
+    const { key } = (await createKeyUnchecked(service.database.db, merging)) ?? assert.fail();
     for (const [headers, , repeatWindowMs] of cases)
       assert.deepEqual(await attemptOf(key, headers), { attempt: 'merged', repeatWindowMs }, JSON.stringify(headers));
   });

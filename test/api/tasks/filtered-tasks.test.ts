@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { countTasks, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
 import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
@@ -135,7 +135,7 @@ const csvLines = ({ bytes }: Answer) => bytes.toString().split('\r\n');
 
 test('200 an export has one line for each task of the account that matches, and no formula', async () => {
   const { accountId } = own();
-  const made = await createApiKey(service.database.db, { accountId, name: '=HYPERLINK("x")', scopes: ['tasks:write'] });
+  const made = await createKeyUnchecked(service.database.db, { accountId, name: '=HYPERLINK("x")', scopes: ['tasks:write'] });
   assert.ok(made);
   const { json } = await service.create(made.key, { ...plainRequest, input: { prompt: '=1+1, "quoted"' } });
   const first = String(json.data['taskId']);
@@ -233,7 +233,7 @@ test('200 operators cancel tasks of several accounts with one reason', async () 
     ids.map((taskId) => [taskId, true]),
   );
   assert.equal(notFound, 1);
-  const actions = await listActions(service.database.db, { limit: 2 });
+  const actions = await listOperatorActions(service.database.db, { limit: 2 });
   assert.deepEqual(
     actions.map(({ action, taskId, details }) => [action, taskId, details['reason']]).toReversed(),
     ids.map((taskId) => ['tasks.cancel', taskId, 'an incident']),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/callers/find-caller.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { newMember } from '../../support/service/person.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
@@ -63,14 +63,14 @@ test('200 newest first, and each record is what recordInfo answers', async () =>
 });
 
 async function keyOf(key: string): Promise<{ id: string }> {
-  const found = await createCallerFinder(service.database.db)(key);
+  const found = await createCallerAndTaskFinder(service.database.db)(key);
   assert.ok(found?.caller.by.kind === 'key');
   return { id: found.caller.by.keyId };
 }
 
 test('200 only tasks of one key, of one fail code or outcome, or with ids that begin so', async () => {
   const { accountId, key } = await service.newAccount(10_000);
-  const other = await createApiKey(service.database.db, { accountId, name: 'other', scopes: ['tasks:write'] });
+  const other = await createKeyUnchecked(service.database.db, { accountId, name: 'other', scopes: ['tasks:write'] });
   assert.ok(other);
   const [first = ''] = await newTasks(key, 2);
   const theirs = await newTask(other.key);

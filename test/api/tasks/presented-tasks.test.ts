@@ -4,12 +4,12 @@ import { presentCallback, presentOperatorCallback } from '../../../src/api/callb
 import {
   presentOperatorTaskDetail,
   presentTaskDetail,
-  type TaskSources,
-  stepsOf,
+  type TaskDetailSources,
+  taskStepsOf,
 } from '../../../src/api/tasks/task-detail-view.ts';
 import { presentListedTask, presentOperatorListedTask } from '../../../src/api/tasks/task-view.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { resultLinks } from '../../../src/media/store/signed-link.ts';
+import { signResultLinks } from '../../../src/media/store/signed-link.ts';
 import type { Delivery } from '../../../src/tasks/callbacks/deliveries.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { taskRecord } from '../../../src/tasks/public-record.ts';
@@ -106,10 +106,10 @@ const delivery: Delivery = {
   finishedAt: 60,
   dueAt: 61,
 };
-const record = taskRecord(task, 0, resultLinks(resultStore, task));
+const record = taskRecord(task, 0, signResultLinks(resultStore, task));
 const maker = { kind: 'key', id: 'key', name: 'name' } as const;
 const previews = [{ url: 'https://client.example/a', previewUrl: 'https://media.example/a' }];
-const sources: TaskSources = {
+const sources: TaskDetailSources = {
   task,
   record,
   maker,
@@ -271,7 +271,7 @@ for (const [what, one, jobs, expected] of [
   ],
 ] as const satisfies readonly (readonly [string, Task, readonly ProviderJob[], string])[]) {
   test(`a task that ${what} has these steps: ${expected}`, () => {
-    const steps = stepsOf(one, jobs).map(({ step, startTime, endTime }) => `${step} ${startTime}-${endTime ?? ''}`);
+    const steps = taskStepsOf(one, jobs).map(({ step, startTime, endTime }) => `${step} ${startTime}-${endTime ?? ''}`);
     assert.equal(steps.join(', '), expected);
   });
 }

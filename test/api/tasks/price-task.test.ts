@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
@@ -168,7 +168,7 @@ test('422 a quote is refused with the errors of a create, without the limits of 
 
 test('200 a key of the dialect kie gets a quote for the request in its spelling', async () => {
   const { accountId } = await service.newAccount(0);
-  const made = await createApiKey(service.database.db, {
+  const made = await createKeyUnchecked(service.database.db, {
     accountId,
     name: 'kie',
     scopes: ['tasks:write'],

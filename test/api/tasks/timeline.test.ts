@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { intendOwnMachineJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import type { Answer } from '../../support/service/http-client.ts';
@@ -78,7 +78,7 @@ test('200 the steps of a success follow each other without a gap, and no provide
   await recordQueuing(db, taskId);
   await beginGeneration(db, taskId);
   await intendOwnMachineJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
-  await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job' });
+  await recordCreatedJob(db, { taskId, ordinal: 1, jobId: 'job' });
   await succeedProviderJob(db, taskId);
   assert.equal((await listProviderJobs(db, taskId)).length, 1);
   const keys = { videoKey: `results/${taskId}/video.mp4`, posterKey: `results/${taskId}/poster.jpg` };

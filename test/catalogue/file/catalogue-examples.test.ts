@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseArgs } from 'node:util';
-import { describeFields, readSetting } from '../../../src/run/cli/generate/model-fields.ts';
+import { describeFields, parseFieldSetting } from '../../../src/run/cli/generate/model-fields.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
@@ -104,7 +104,7 @@ test('docs/models.md has six recipes, each with a command whose request its mode
     });
     assert.equal(values.model, model.model);
     const offered = { model: model.model, title: model.title, inputSchema: inputJsonSchema(model.input) } as never;
-    const fields = (values.set ?? []).map((setting) => readSetting(offered, setting));
+    const fields = (values.set ?? []).map((setting) => parseFieldSetting(offered, setting));
     const valueOf = ({ isMedia, isList, value }: (typeof fields)[number]) => {
       const one = isMedia ? `https://example.com/${value}` : value;
       return isList ? [one] : one;

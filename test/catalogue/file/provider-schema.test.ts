@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { upstreamRules, resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { parseData } from '../../../src/catalogue/file/catalogue-problems.ts';
+import { knownUpstreamRules, resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
+import { parseFileData } from '../../../src/catalogue/file/catalogue-problems.ts';
 import {
   parameterSchemas,
   type ProviderKind,
@@ -17,7 +17,7 @@ function parsed(fields: object): ProviderSettings {
 }
 
 function faultsOf(fields: object): readonly string[] {
-  return parseData(schema, { baseUrl, ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return parseFileData(schema, { baseUrl, ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
 test('hosted upstreams take twenty jobs and never a second one for a task; own servers take one job and make it again', () => {
@@ -115,7 +115,7 @@ test('a setting that a kind does not have is refused, with what was probably mea
 
 test('parameters are those of the kind, and none that the task decides', () => {
   const faults = (kind: ProviderKind, parameters: unknown) =>
-    parseData<unknown>(parameterSchemas[kind], parameters).problems.length;
+    parseFileData<unknown>(parameterSchemas[kind], parameters).problems.length;
   assert.equal(faults('openai-videos', { width: 1344, height: 768, fps: 24, steps: 50, extra: { task: 't2va' } }), 0);
   assert.equal(faults('openai-videos', { form: { tenant: 'studio-7', shots: 2, draft: true } }), 0);
   assert.equal(faults('openai-videos', { form: { tenant: ['studio-7'] } }), 1);
@@ -136,12 +136,12 @@ test('what is known of an upstream narrows what is sent there', () => {
   const ark = parsed({ kind: 'ark' });
   const sglang = parsed({ kind: 'openai-videos', dialect: 'sglang' });
   const elsewhere = parsed({ kind: 'ark', paths: { create: '/v2/video_generation', get: '/v2/query/{id}' } });
-  const of = (settings: ProviderSettings, model: string) => effectiveRules(upstreamRules(settings, model));
+  const of = (settings: ProviderSettings, model: string) => effectiveRules(knownUpstreamRules(settings, model));
   assert.deepEqual(of(ark, 'dreamina-seedance-2-5-260628').ratiosWithImages, ['adaptive']);
   assert.equal(of(ark, 'dreamina-seedance-2-0-260128').ratiosWithImages.length, 7);
   assert.equal(of(ark, 'dreamina-seedance-2-0-260128').images.minPx, 300);
   assert.equal(of(ark, 'dreamina-seedance-2-0-260128').framesWithReferences, false);
-  assert.deepEqual(upstreamRules(elsewhere, 'MiniMax-H3'), []);
+  assert.deepEqual(knownUpstreamRules(elsewhere, 'MiniMax-H3'), []);
   assert.equal(of(sglang, 'Wan-AI/Wan2.2').images.max, 1);
   assert.equal(of(parsed({ kind: 'openai-videos' }), 'm').framesWithReferences, false);
   assert.equal(of(parsed({ kind: 'own' }), 'm').framesWithReferences, true);
@@ -166,5 +166,5 @@ test('what is known of each upstream, in full', () => {
     [{ kind: 'http', file: './none.yaml' }, 'm', []],
     [{ kind: 'http', file: './none.yaml' }, 'seedance', [commands]],
   ] as const)
-    assert.deepEqual(upstreamRules(parsed(fields), model), expected, `${JSON.stringify(fields)} ${model}`);
+    assert.deepEqual(knownUpstreamRules(parsed(fields), model), expected, `${JSON.stringify(fields)} ${model}`);
 });

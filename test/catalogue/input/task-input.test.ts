@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fingerprint } from '../../../src/tasks/accept/task-terms.ts';
+import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
 import { inputFieldNames, type ModelInput, standardInput } from '../../../src/catalogue/input/task-input.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 
 const withSeed: ModelInput = { ...standardInput, fields: { ...standardInput.fields, seed: { max: 9 } } };
 
 test('a request that leaves a field out matches itself after the model gained that field', () => {
-  const earlier = fingerprint(taskParam('A lighthouse'), standardInput);
-  assert.deepEqual(fingerprint(taskParam('A lighthouse'), withSeed), earlier);
-  assert.notDeepEqual(fingerprint(taskParam('A lighthouse', { seed: 7 }), withSeed), earlier);
+  const earlier = requestFingerprint(taskParam('A lighthouse'), standardInput);
+  assert.deepEqual(requestFingerprint(taskParam('A lighthouse'), withSeed), earlier);
+  assert.notDeepEqual(requestFingerprint(taskParam('A lighthouse', { seed: 7 }), withSeed), earlier);
 });
 
 test('options mean the same in any order', () => {
-  const one = fingerprint(taskParam('A lighthouse', { options: { style: 'anime', steps: 4 } }), standardInput);
+  const one = requestFingerprint(taskParam('A lighthouse', { options: { style: 'anime', steps: 4 } }), standardInput);
   assert.deepEqual(
-    fingerprint(taskParam('A lighthouse', { options: { steps: 4, style: 'anime' } }), standardInput),
+    requestFingerprint(taskParam('A lighthouse', { options: { steps: 4, style: 'anime' } }), standardInput),
     one,
   );
 });
@@ -24,6 +24,6 @@ for (const name of inputFieldNames) {
   test(`two requests that differ in ${name} alone have different fingerprints`, () => {
     const param = taskParam('A lighthouse');
     const other = { ...param, input: { ...param.input, [name]: ['another value'] } };
-    assert.notDeepEqual(fingerprint(other, standardInput), fingerprint(param, standardInput));
+    assert.notDeepEqual(requestFingerprint(other, standardInput), requestFingerprint(param, standardInput));
   });
 }

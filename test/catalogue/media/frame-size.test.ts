@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   frameSize,
-  frameSizes,
-  isAbove,
-  isBelow,
+  frameSizesAt720p,
+  isAboveResolution,
+  isBelowResolution,
   lastFrameRefusal,
-  sizeOf,
+  upstreamFrameSize,
 } from '../../../src/catalogue/media/frame-size.ts';
 import { ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
 
@@ -27,8 +27,8 @@ test('16:9 has the usual size of every resolution', () => {
 });
 
 test('720p has the sizes of the table, and every other resolution its shapes with even sides and the area of its 16:9', () => {
-  for (const [ratio, size] of Object.entries(frameSizes))
-    assert.deepEqual(frameSize('720p', ratio as keyof typeof frameSizes, undefined), size); // the keys of the table
+  for (const [ratio, size] of Object.entries(frameSizesAt720p))
+    assert.deepEqual(frameSize('720p', ratio as keyof typeof frameSizesAt720p, undefined), size); // the keys of the table
   for (const resolution of resolutions) {
     const whole = frameSize(resolution, '16:9', undefined);
     for (const ratio of ratios) {
@@ -49,16 +49,16 @@ test('adaptive takes the ratio nearest to the first image, among those that ever
   assert.deepEqual(nearest(3000, 2000), frameSize('1080p', '4:3', undefined));
   assert.deepEqual(nearest(1000, 3000), { widthPx: 1080, heightPx: 1920 });
   const others = { '9:21': '9:16', '3:2': '4:3', '2:3': '3:4', '5:4': '4:3', '4:5': '3:4' } as const;
-  for (const [ratio, size] of Object.entries(frameSizes)) {
-    const chosen = ratio in others ? others[ratio as keyof typeof others] : (ratio as keyof typeof frameSizes); // its keys
-    assert.deepEqual(frameSize('720p', 'adaptive', size), frameSizes[chosen], ratio);
+  for (const [ratio, size] of Object.entries(frameSizesAt720p)) {
+    const chosen = ratio in others ? others[ratio as keyof typeof others] : (ratio as keyof typeof frameSizesAt720p); // its keys
+    assert.deepEqual(frameSize('720p', 'adaptive', size), frameSizesAt720p[chosen], ratio);
   }
 });
 
 test('sizes that vendors document for a resolution have it, and those of the next lower one do not', () => {
   const isSold = (resolution: (typeof resolutions)[number], size: string) => {
     const [widthPx = 0, heightPx = 0] = size.split('x').map(Number);
-    return !isBelow(resolution, { widthPx, heightPx });
+    return !isBelowResolution(resolution, { widthPx, heightPx });
   };
   for (const [resolution, sizes] of [
     ['480p', ['864x496', '832x480', '752x560', '640x640', '992x432', '960x416']],
@@ -77,7 +77,7 @@ test('sizes that vendors document for a resolution have it, and those of the nex
     for (const size of sizes) assert.equal(isSold(resolution, size), false, `${size} is not ${resolution}`);
   }
   for (const resolution of resolutions)
-    for (const ratio of ratios) assert.equal(isBelow(resolution, frameSize(resolution, ratio, undefined)), false);
+    for (const ratio of ratios) assert.equal(isBelowResolution(resolution, frameSize(resolution, ratio, undefined)), false);
 });
 
 test('a video is above its resolution only if both its short side and its area are clearly larger', () => {
@@ -90,7 +90,7 @@ test('a video is above its resolution only if both its short side and its area a
     ['1080p', 3840, 1088, false],
     ['1080p', 2560, 1440, true],
   ] as const)
-    assert.equal(isAbove(resolution, { widthPx, heightPx }), expected, `${widthPx}x${heightPx} at ${resolution}`);
+    assert.equal(isAboveResolution(resolution, { widthPx, heightPx }), expected, `${widthPx}x${heightPx} at ${resolution}`);
 });
 
 test('two frames have the same shape if at most 30 % of one is cut off, whichever is wider', () => {
@@ -121,7 +121,7 @@ for (const [model, resolution, ratio, widthPx, heightPx] of [
 ] as const) {
   test(`a model with ${JSON.stringify(model)} makes ${ratio} at ${resolution} as ${widthPx} × ${heightPx}`, () => {
     // The reference image is upright.
-    const size = sizeOf({ resolution, ratio }, { widthPx: 90, heightPx: 160 }, model);
+    const size = upstreamFrameSize({ resolution, ratio }, { widthPx: 90, heightPx: 160 }, model);
     assert.deepEqual(size, { widthPx, heightPx });
   });
 }

@@ -4,8 +4,8 @@ import {
   conditionsKey,
   creditsFor,
   nameFromConditions,
-  listedPrices,
-  matches,
+  applicablePrices,
+  matchesConditions,
   type PriceConditions,
   priceAt,
   type PricedInput,
@@ -46,7 +46,7 @@ const cases: readonly (readonly [when: PriceConditions, matches: boolean, name: 
 
 for (const [when, isMet, name] of cases) {
   test(`${JSON.stringify(when)} is named ${name} and ${isMet ? 'holds' : 'does not hold'} for the input`, () => {
-    assert.deepEqual([matches(when, input), nameFromConditions(when)], [isMet, name]);
+    assert.deepEqual([matchesConditions(when, input), nameFromConditions(when)], [isMet, name]);
   });
 }
 
@@ -106,7 +106,7 @@ test('the first price that has begun and matches applies, with its latest amount
 
 test('the amounts that may apply are listed in the order of decision', () => {
   assert.deepEqual(
-    listedPrices(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
+    applicablePrices(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
     [
       ['high', 5_000],
       ['high', 2_000],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../src/platform/text/json.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../../src/catalogue/providers/expression.ts';
-import { createReaders, type Reader } from '../../../src/providers/http/expression-reader.ts';
+import { createReaders, type ExpressionReader } from '../../../src/providers/http/expression-reader.ts';
 
 async function value(text: string, data: JsonObject = {}): Promise<JsonValue | undefined> {
   return await compileExpression(text).evaluate(data);
@@ -82,9 +82,9 @@ describe('the expressions of a file', () => {
   const freeze = (t: TestContext) => t.mock.timers.enable({ apis: ['Date'] });
 
   /** The order in which twenty slow evaluations, and a quick one that is requested after them, end. */
-  async function orderOf(first: Reader, last: Reader): Promise<readonly (JsonValue | undefined)[]> {
+  async function orderOf(first: ExpressionReader, last: ExpressionReader): Promise<readonly (JsonValue | undefined)[]> {
     const ended: (JsonValue | undefined)[] = [];
-    const note = async (reader: Reader, expression: Expression) =>
+    const note = async (reader: ExpressionReader, expression: Expression) =>
       void ended.push(await reader.value('field', expression, { id: 'quick' }));
     await Promise.all([...Array.from({ length: 20 }, () => note(first, slow)), note(last, quick)]);
     return ended;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
 import { providerSchema, type ProviderSettings, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
-import { requestBody as arkBody } from '../../../src/providers/ark/ark-create-body.ts';
+import { arkJobBody as arkBody } from '../../../src/providers/ark/ark-create-body.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../../../src/providers/provider-contract.ts';
 import { bodyOfCreate, dialects } from '../../../src/providers/openai-videos/videos-dialects.ts';
-import { requestBody as ownBody } from '../../../src/providers/own/own-provider.ts';
+import { ownJobBody as ownBody } from '../../../src/providers/own/own-provider.ts';
 import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import {
   type FieldName,

@@ -7,12 +7,12 @@ import {
   passedByTemplate,
   placeholderProblems,
   placeholdersOfField,
-  type PlaceholderTask,
+  type PlaceholderValues,
   usesPlaceholder,
 } from '../../../src/catalogue/providers/placeholders.ts';
 import { inputFieldNames, withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
-const task: PlaceholderTask = {
+const task: PlaceholderValues = {
   input: {
     ...withDefaults({ prompt: 'a {{seed}} lighthouse', duration: 5, generateAudio: false, ratio: '4:3' }),
     negativePrompt: 'fog',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
-import { providerFileJsonSchema, readProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
+import { providerFileJsonSchema, parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { playExample } from '../../../src/providers/http/play-example.ts';
 import { shippedFile } from '../../providers/http/shipped-file.ts';
 
@@ -11,14 +11,14 @@ const kie = () => parse(readFileSync(new URL(import.meta.resolve('#assets/provid
 
 describe('a provider file', () => {
   test('is no larger than what is kept with each job', () => {
-    const { problems } = readProviderFile({ ...kie(), headers: { 'x-note': 'x'.repeat(1_000) } });
+    const { problems } = parseProviderFile({ ...kie(), headers: { 'x-note': 'x'.repeat(1_000) } });
     assert.deepEqual(problems, []);
     const create = { method: 'POST', path: "'/a'", json: `'${'x'.repeat(41_000)}'`, id: 'body.id' };
-    assert.match(readProviderFile({ ...kie(), create }).problems[0]?.message ?? '', /at most/);
+    assert.match(parseProviderFile({ ...kie(), create }).problems[0]?.message ?? '', /at most/);
   });
 
   test('gets all its problems in one report, each with its place', () => {
-    const { problems } = readProviderFile({
+    const { problems } = parseProviderFile({
       ...kie(),
       auth: { kind: 'baerer' },
       imagez: 'link',
@@ -49,7 +49,7 @@ describe('a provider file', () => {
 
   test('has a word for success, and an upload exactly if images are uploaded', () => {
     const problemsOf = (fields: object) =>
-      readProviderFile({ ...kie(), ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
+      parseProviderFile({ ...kie(), ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
     const upload = { path: "'/upload'", field: 'file', value: 'body.id' };
     const status = { path: "'/a'", state: 'body.state', states: { done: 'running' } };
     assert.deepEqual(problemsOf({ status }), ['status.states: must have a word for succeeded']);
@@ -61,7 +61,7 @@ describe('a provider file', () => {
 
   test('that is no map has a fault, and none throws', () => {
     for (const data of [null, 1, 'x', [], { create: 1 }, { ...kie(), example: [] }])
-      assert.notDeepEqual(readProviderFile(data).problems, []);
+      assert.notDeepEqual(parseProviderFile(data).problems, []);
   });
 
   test('with an example that it does not fulfil shows what differs', async () => {

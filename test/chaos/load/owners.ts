@@ -1,5 +1,5 @@
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
-import { clearedCookie } from '../../../src/api/sign-in/session-cookie.ts';
+import { clearedSessionCookie } from '../../../src/api/sign-in/session-cookie.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -20,7 +20,7 @@ export async function postAs(
   url: string,
   body: unknown,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const [name = ''] = clearedCookie(new URL(url).origin).split('=');
+  const [name = ''] = clearedSessionCookie(new URL(url).origin).split('=');
   const response = await fetch(url, {
     method: 'POST',
     headers: { ...fromConsole, cookie: `${name}=${token}`, 'videogen-account': accountId },

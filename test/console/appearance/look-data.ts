@@ -1,7 +1,7 @@
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { limitAccountAs } from '../../../src/accounts/accounts.ts';
+import { changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { sharePathPrefix, shareVideo } from '../../../src/library/gallery/share-links.ts';
 import { createInvitation, pathOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { setPriceAs } from '../../../src/credits/prices/prices.ts';
@@ -46,7 +46,7 @@ export async function fillStudio(service: TestService, receiver: string): Promis
   const accountId = await createAccount(db, { name: 'Harbor Films', credits: 60_000 });
   const keys: string[] = [];
   for (const name of ['production', 'staging']) {
-    const created = await createApiKey(db, { accountId, name, scopes });
+    const created = await createKeyUnchecked(db, { accountId, name, scopes });
     if (created === undefined) throw new Error('the account is gone');
     keys.push(created.key);
   }
@@ -81,7 +81,7 @@ export async function fillStudio(service: TestService, receiver: string): Promis
     accountId: undefined,
     reason: 'The provider costs more.',
   });
-  await limitAccountAs(db, operator, { accountId, maxUnfinishedTasks: 500 });
+  await changeAccountLimitsAs(db, operator, { accountId, maxUnfinishedTasks: 500 });
   const [succeeded, failed] = [newest('success'), newest('fail')];
   return { accountId, succeeded, failed, ...(await createLinks(db, accountId, succeeded)) };
 }

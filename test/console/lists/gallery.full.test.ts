@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { buffer as bufferOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { labelVideos } from '../../../src/library/gallery/labels.ts';
+import { setFavoritesAndTags } from '../../../src/library/gallery/labels.ts';
 import { createTask } from '../../support/service/call-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
@@ -169,7 +169,7 @@ test('the keys of the gallery change no favorite for a viewer, and a held key ch
 
 test('an open video stays open when a change takes it out of the filtered list', { skip }, async () => {
   const labels = { isFavorite: undefined, addTags: ['harbor'], removeTags: [] };
-  await labelVideos(service.database.db, { accountId, taskIds: [taskIds[0] ?? ''], ...labels });
+  await setFavoritesAndTags(service.database.db, { accountId, taskIds: [taskIds[0] ?? ''], ...labels });
   const { page, open, errors } = await visitor.signedIn({ [accountId]: 'member' });
   await open(`/a/${accountId}/gallery?tag=harbor`);
   await page.getByRole('button', cardOf('a wide boat')).click();
@@ -279,7 +279,7 @@ test(
 test('the gallery is accessible and fits at 390 px, with videos and without', { skip }, async () => {
   const { accountId: empty } = await createTestAccount(service.database, 10);
   const labels = { isFavorite: true, addTags: ['a long tag of forty characters, at most.'], removeTags: [] };
-  await labelVideos(service.database.db, { accountId, taskIds: taskIds.slice(1, 2), ...labels });
+  await setFavoritesAndTags(service.database.db, { accountId, taskIds: taskIds.slice(1, 2), ...labels });
   const roles = { [accountId]: 'owner', [empty]: 'owner' } as const;
   const { page, open, errors } = await visitor.signedIn(roles, { viewport: { width: 390, height: 780 } });
   await open(`/a/${accountId}/gallery`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
@@ -33,7 +33,7 @@ before(async () => {
   log = createRequestLog({ db, log: { warn: () => undefined }, events: { emit: () => {} }, delayMs: 3_600_000 });
   service = await startHttpService({ database, requestLog: log });
   ({ accountId } = await service.newAccount(100_000));
-  const made = await createApiKey(db, { accountId, name: 'renders', scopes: ordinaryScopes });
+  const made = await createKeyUnchecked(db, { accountId, name: 'renders', scopes: ordinaryScopes });
   assert.ok(made);
   key = made.key;
   visitor = await startVisitor({ baseUrl: service.url, database });
@@ -135,7 +135,7 @@ test(
   async () => {
     const { db } = service.database;
     const { accountId: used } = await service.newAccount(100_000);
-    const made = await createApiKey(db, { accountId: used, name: 'nightly', scopes: ordinaryScopes });
+    const made = await createKeyUnchecked(db, { accountId: used, name: 'nightly', scopes: ordinaryScopes });
     assert.ok(made);
     const by = { kind: 'key', keyId: made.keyId } as const;
     const createdAt = Date.now() - 86_400_000;

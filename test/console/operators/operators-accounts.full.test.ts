@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { settled, show } from '../../support/console/console-visitor.ts';
-import { findAccount, limitAccountAs, setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
+import { findAccount, changeAccountLimitsAs, setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { plainRequest } from '../../support/service/http-service.ts';
 import { type Person } from '../../support/service/person.ts';
 import { actionsOn, type SeededOperatorsStage, startSeededOperatorsStage } from './operators-stage.ts';
@@ -110,7 +110,7 @@ describe('an operator and an account', { skip }, () => {
     await open(`/ops/accounts/${accountId}?tab=limits`);
     await press('Change limits');
     const rate = { quota: 5, windowMs: 30_000 };
-    await limitAccountAs(stage.service.database.db, shell, { accountId, maxUnfinishedTasks: 8, createRate: rate });
+    await changeAccountLimitsAs(stage.service.database.db, shell, { accountId, maxUnfinishedTasks: 8, createRate: rate });
     await dialog().getByLabel('Unfinished tasks at a time').fill('9');
     await confirm('Change limits');
     await page.getByText('limit 9').waitFor();

@@ -6,7 +6,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { startBrowser } from '../../support/console/browser.ts';
@@ -126,7 +126,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
     await reserveSlot(db, { taskId, ordinal, accountId, pool, provider, limit: 4 });
     const cost = micros === undefined ? undefined : ({ micros, currency: 'USD', basis: 'estimated' } as const);
     await intendReservedJob(db, { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}', cost });
-    await recordProviderJob(db, { taskId, ordinal, jobId: `video_${taskId.slice(-8)}` });
+    await recordCreatedJob(db, { taskId, ordinal, jobId: `video_${taskId.slice(-8)}` });
     return { taskId, ordinal };
   };
   const begin = async (taskId: string) => {

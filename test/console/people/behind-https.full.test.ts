@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { signIn, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
@@ -14,7 +14,7 @@ let proxy: { close(): void };
 let visitor: Visitor;
 before(async () => {
   if (skip !== false) return;
-  const port = await freePort();
+  const port = await reserveFreePort();
   service = await startTestService({ PUBLIC_URL: `https://localhost:${port}` });
   proxy = await startTlsProxy(port, service.settings.port);
   visitor = await startVisitor(service);

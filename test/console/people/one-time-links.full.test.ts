@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
 import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { becomes, password, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
@@ -29,7 +29,7 @@ after(async () => {
 async function linkFor(email: string): Promise<string> {
   const { accountId } = await service.newAccount(0);
   const by = { kind: 'command_line', name: 'ada' } as const;
-  const link = await inviteAs(service.database.db, by, { email, isOperator: false, accountId, role: 'viewer' });
+  const link = await invitePersonAs(service.database.db, by, { email, isOperator: false, accountId, role: 'viewer' });
   assert.ok(link);
   return urlOfLink(service.url, link);
 }

@@ -4,7 +4,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,
@@ -200,7 +200,7 @@ const shell = { kind: 'command_line', name: 'ada' } as const;
 test('an invited user signs in through the identity provider, with the role of the invitation', { skip }, async () => {
   const accountId = await newAccountId();
   const email = 'grace@example.com';
-  await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  await invitePersonAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
   const { page, errors } = await continueAs({ sub: 'grace-1', email, email_verified: true });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   await page.waitForURL(`**/a/${accountId}`);
@@ -215,7 +215,7 @@ test('an invited user signs in through the identity provider, with the role of t
 test('a user confirms at the identity provider, returns to the page, and repeats the action', { skip }, async () => {
   const accountId = await newAccountId();
   const email = 'edith@example.com';
-  await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'owner' });
+  await invitePersonAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'owner' });
   const { page, errors } = await continueAs({ sub: 'edith-1', email, email_verified: true });
   await page.getByRole('button', { name: email }).waitFor();
   for (const isOn of [true, false]) {
@@ -268,7 +268,7 @@ test(
 test('a sign-in at the identity provider leads to the requested page', { skip }, async () => {
   const accountId = await newAccountId();
   const email = 'hedy@example.com';
-  await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  await invitePersonAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
   const person = { sub: 'hedy-1', email, email_verified: true };
   const { page } = await continueAs(person, `/a/${accountId}/tasks?state=failed`);
   await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=failed`);

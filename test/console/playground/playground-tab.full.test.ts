@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { findAccount, limitAccountAs } from '../../../src/accounts/accounts.ts';
+import { findAccount, changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
 import { post } from '../../support/service/call-api.ts';
 import { assertAccessible, becomes, keptDrafts, settled, show } from '../../support/console/console-visitor.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
@@ -72,7 +72,7 @@ test(
   async () => {
     const { page, errors, accountId, key } = await openPlayground(1_000);
     const operator = { kind: 'command_line', name: 'ada' } as const;
-    await limitAccountAs(service().database.db, operator, { accountId, maxUnfinishedTasks: 2 });
+    await changeAccountLimitsAs(service().database.db, operator, { accountId, maxUnfinishedTasks: 2 });
     await page.reload();
     await page.getByLabel('Prompt').fill('[[hang]] a paper boat');
     await choose(page, '3');

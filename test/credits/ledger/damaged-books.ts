@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createAccountKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinLimit } from '../../../src/accounts/keys/keys.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
@@ -30,7 +30,7 @@ export async function soundBooks(): Promise<Books> {
   const accountId = await createAccount(db, { name: 'audited', credits: 500 });
   const { codes } = await createCodesAs(db, shell, { name: 'spring', credits: 500, codes: 2 });
   await redeemCode(db, accountId, codes[0] ?? '');
-  const key = await createAccountKey(db, { accountId, name: 'a', scopes: ['tasks:write'], caps: { total: 1_000 } });
+  const key = await createKeyWithinLimit(db, { accountId, name: 'a', scopes: ['tasks:write'], caps: { total: 1_000 } });
   assert.ok(key.kind === 'made');
   const { keyId } = key.apiKey;
   const { userId } = await createUser(db, { email: 'ada@example.com', isOperator: false, passwordHash: undefined });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { AuditKind } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { auditLedger, runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { auditLedger, runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
@@ -26,13 +26,13 @@ describe('the audit of the books', () => {
   after(() => books.close());
 
   test('finds nothing in sound books', async () => {
-    assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
+    assert.deepEqual([await auditLedger(books.db), await runAndRecordAudit(books.db, 'recent')], [[], []]);
   });
 
   for (const { what, statements } of rareAndSound) {
     test(`finds nothing in ${what}`, async () => {
       await whileDamaged(books, statements(books), async (db) => {
-        assert.deepEqual([await auditLedger(db), await runAudit(db, 'recent')], [[], []]);
+        assert.deepEqual([await auditLedger(db), await runAndRecordAudit(db, 'recent')], [[], []]);
       });
     });
   }
@@ -41,7 +41,7 @@ describe('the audit of the books', () => {
     test(`finds ${what}, by ${rule}, in a full audit and in one of what is recent`, async () => {
       await whileDamaged(books, statements(books), async (db) => {
         assertFound(await auditLedger(db), rule);
-        assertFound(await runAudit(db, 'recent'), rule);
+        assertFound(await runAndRecordAudit(db, 'recent'), rule);
       });
     });
   }
@@ -125,13 +125,13 @@ describe('the scheduled audits', () => {
     const rewrite = (sign: string) =>
       runAsSuperuser(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
     await rewrite('-');
-    assert.deepEqual(await runAudit(database.db, 'recent'), []);
-    const found = await runAudit(database.db, 'full');
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
+    const found = await runAndRecordAudit(database.db, 'full');
     assert.equal(found.length, 2, 'entry and task');
-    assert.deepEqual(await runAudit(database.db, 'recent'), found);
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), found);
     assert.equal((await readLastChecks(database.db)).violations, 2);
     await rewrite('+');
-    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
     const { violations, auditedAt, fullyAuditedAt } = await readLastChecks(database.db);
     assert.equal(violations, 0);
     assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
@@ -141,13 +141,13 @@ describe('the scheduled audits', () => {
     const capped = await createAccount(database.db, { name: 'capped', credits: 0 });
     assert.ok(await setSpendCaps(database.db, capped, { kind: 'account', id: capped }, { total: 1_000 }));
     await runAsSuperuser(database, `update spend_caps set spent = 5`);
-    assert.deepEqual(await runAudit(database.db, 'recent'), []);
-    const [found, ...others] = await runAudit(database.db, 'full');
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
+    const [found, ...others] = await runAndRecordAudit(database.db, 'full');
     assert.deepEqual([found?.accountId, others], [capped, []]);
     assert.match(found?.detail ?? '', /^total cap of account \S+: 5 spent, its tasks add up to 0$/);
-    assert.deepEqual(await runAudit(database.db, 'recent'), [found]);
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), [found]);
     await runAsSuperuser(database, `update spend_caps set spent = 0`);
-    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
     assert.equal((await readLastChecks(database.db)).violations, 0);
   });
 
@@ -158,14 +158,14 @@ describe('the scheduled audits', () => {
     const run: Database['run'] = async (statement, values) => {
       if (statement.name === 'record-audit') {
         await rewrite('-');
-        found = (await runAudit(database.db, 'full')).length;
+        found = (await runAndRecordAudit(database.db, 'full')).length;
       }
       return database.db.run(statement, values);
     };
-    await runAudit({ ...database.db, run }, 'recent');
+    await runAndRecordAudit({ ...database.db, run }, 'recent');
     assert.deepEqual([found, (await readLastChecks(database.db)).violations], [2, 2]);
     await rewrite('+');
-    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
   });
 
   test('violations on both sides of the borders of pages are found, each once', async () => {
@@ -201,13 +201,13 @@ select id::float8 as id, task_id as "taskId" from (
     }
     const ids = accounts.map((id) => `'${id}'`).join();
     await runAsSuperuser(database, `update spend_caps set spent = 5 where account_id in (${ids})`);
-    for (const found of [await runAudit(database.db, 'recent'), await auditLedger(database.db)])
+    for (const found of [await runAndRecordAudit(database.db, 'recent'), await auditLedger(database.db)])
       assert.deepEqual(
         [found.length, new Set(found.map((one) => one.accountId))],
         [accounts.length, new Set(accounts)],
       );
     await runAsSuperuser(database, `update spend_caps set spent = 0`);
-    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
   });
 
   test('an audit of ruined books ends at 1,000 violations, with no further pages', async () => {
@@ -237,7 +237,7 @@ select id::float8 as id, task_id as "taskId" from (
       // The rows pass through as they are.
       return rows as never;
     };
-    await runAudit({ ...database.db, run }, kind);
+    await runAndRecordAudit({ ...database.db, run }, kind);
     return read;
   }
 });

@@ -11,7 +11,7 @@ import {
   redeemCode,
   withdrawCodesAs,
 } from '../../../src/credits/ledger/redemption-codes.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -174,7 +174,7 @@ test('operators create, list and withdraw batches; the audit log has every chang
   const { createTime: _, withdrawTime, ...rest } = withdrawn;
   assert.ok(typeof withdrawTime === 'number');
   assert.deepEqual(rest, { batchId, name: 'fair', credits: 70, codes: 3, redeemed: 1, expireTime: null });
-  const actions = (await listActions(db(), { limit: 2 })).map(({ action, details }) => ({ action, details }));
+  const actions = (await listOperatorActions(db(), { limit: 2 })).map(({ action, details }) => ({ action, details }));
   assert.deepEqual(actions, [
     { action: 'codes.withdraw', details: { batchId, name: 'fair', codes: 3, redeemed: 1, reason: 'leaked' } },
     { action: 'codes.create', details: { batchId, name: 'fair', credits: 70, codes: 3, expiresAt: null } },

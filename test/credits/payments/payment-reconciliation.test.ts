@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { paymentsFinding } from '../../../src/run/doctor/check-payments.ts';
+import { paymentHealthFinding } from '../../../src/run/doctor/check-payments.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
-import { listUngranted, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
+import { listUngrantedPayments, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
@@ -20,7 +20,7 @@ const records = () => stage.stripe.records;
 const { credits } = starter;
 const run = (deps = stage.deps) => reconcilePayments(deps, Date.now() - 86_400_000);
 const finding = async () =>
-  paymentsFinding({ provider: stage.provider, packages: 1 }, await readPaymentHealth(stage.database.db));
+  paymentHealthFinding({ provider: stage.provider, packages: 1 }, await readPaymentHealth(stage.database.db));
 
 test('a payment whose event never arrives is granted once by reconciliation, which is counted and reported', async () => {
   const accountId = await stage.newAccount();
@@ -110,7 +110,7 @@ test('a payment that cannot be granted is an error for doctor, until it is retur
   await stage.deliver();
   await run();
   assert.deepEqual(
-    (await listUngranted(db, 10)).map(({ checkoutId, reason }) => [checkoutId, reason]),
+    (await listUngrantedPayments(db, 10)).map(({ checkoutId, reason }) => [checkoutId, reason]),
     [[sessionId, 'amount_differs']],
   );
   assert.equal((await readLastChecks(db)).ungrantedPayments, 1);
@@ -123,10 +123,10 @@ test('a payment that cannot be granted is an error for doctor, until it is retur
   } finally {
     await elsewhere.close();
   }
-  assert.equal((await listUngranted(db, 10)).length, 1, 'the key of another account at Stripe proves nothing');
+  assert.equal((await listUngrantedPayments(db, 10)).length, 1, 'the key of another account at Stripe proves nothing');
   records().refund(paymentId, 999);
   await run();
-  assert.deepEqual(await listUngranted(db, 10), []);
+  assert.deepEqual(await listUngrantedPayments(db, 10), []);
   await stage.deliver();
 });
 
@@ -141,10 +141,10 @@ from generate_series(1, 100) n`;
   await age(topUpId, '1 minute', ', minor_units = minor_units + 1');
   const paymentId = records().pay(sessionId);
   await stage.deliver();
-  assert.equal((await listUngranted(db, 200)).at(-1)?.checkoutId, sessionId);
+  assert.equal((await listUngrantedPayments(db, 200)).at(-1)?.checkoutId, sessionId);
   records().refund(paymentId, 999);
   await run();
-  const left = await listUngranted(db, 200);
+  const left = await listUngrantedPayments(db, 200);
   assert.equal(left.length, 100);
   assert.ok(left.every(({ checkoutId }) => checkoutId.startsWith('cs_elsewhere_')));
   await db.run({ name: 'test-forget-stuck-payments', text: 'delete from ungranted_payments' });
@@ -158,13 +158,13 @@ test('a payment for an account that is missing in this database is reported, and
     const { sessionId } = await stage.order(accountId, { ...stage.deps, db: elsewhere.db });
     records().pay(sessionId);
     await run();
-    const [found] = await listUngranted(stage.database.db, 10);
+    const [found] = await listUngrantedPayments(stage.database.db, 10);
     assert.deepEqual([found?.accountId, found?.reason], [accountId, 'account_not_found']);
     const account = { name: 'insert-missing-account', text: `insert into accounts (id, name) values ($1, 'found')` };
     await stage.database.db.run(account, [accountId]);
     await run();
     assert.deepEqual(await stage.amountsOf(accountId), [credits]);
-    assert.deepEqual(await listUngranted(stage.database.db, 10), []);
+    assert.deepEqual(await listUngrantedPayments(stage.database.db, 10), []);
     await stage.deliver();
   } finally {
     await elsewhere.close();

@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import type { Emits } from '../../../src/platform/metrics/emits.ts';
@@ -115,7 +115,7 @@ export async function deliverOne(stripe: FakeStripe, number: number, deps: Payme
 }
 
 async function amountsOf(db: Database, accountId: string): Promise<readonly number[]> {
-  const { entries } = await readBooks(db, { accountId, limit: 1000 });
+  const { entries } = await readBalanceAndEntries(db, { accountId, limit: 1000 });
   return entries.map(({ amount }) => amount).toReversed();
 }
 

@@ -5,7 +5,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
 import { applyPayment } from '../../../src/credits/payments/apply-payments.ts';
 import { bookCredits } from '../../../src/credits/ledger/credits.ts';
-import { listUngranted } from '../../../src/credits/payments/payment-reconciliation.ts';
+import { listUngrantedPayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import { shell } from '../../support/service/person.ts';
@@ -89,7 +89,7 @@ test('a session of another software, of another installation or with another amo
   const settled = (outcome: string) => ({ kind: 'payment_settled', outcome });
   assert.deepEqual(stage.emitted.slice(emittedBefore), ['unknown', 'unknown', 'not_granted'].map(settled));
   assert.deepEqual(await stage.amountsOf(accountId), []);
-  const found = await listUngranted(stage.database.db, 10);
+  const found = await listUngrantedPayments(stage.database.db, 10);
   assert.deepEqual(
     found.map(({ checkoutId, reason }) => [checkoutId, reason]),
     [[cheap.id, 'other_checkout']],
@@ -112,7 +112,7 @@ test('a payment that would exceed the largest balance grants nothing and is repo
   records().pay(sessionId);
   await stage.deliver();
   const reasons = async () =>
-    (await listUngranted(db, 10)).flatMap(({ checkoutId, reason }) => (checkoutId === sessionId ? [reason] : []));
+    (await listUngrantedPayments(db, 10)).flatMap(({ checkoutId, reason }) => (checkoutId === sessionId ? [reason] : []));
   assert.deepEqual([await reasons(), await stage.stateOf(accountId)], [['balance_out_of_range'], ['open']]);
   await bookCredits(db, { accountId, kind: 'adjustment', amount: -1, reason: 'room' });
   await deliverOne(stage.stripe, lastEvent(), stage.deps);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readBookedCredits, readPaidMoney } from '../../../src/credits/reports/margin.ts';
-import { isRevenue } from '../../../src/credits/reports/statement-sections.ts';
+import { readCreditsOutsideTasks, readPaidMoney } from '../../../src/credits/reports/margin.ts';
+import { isRevenueSection } from '../../../src/credits/reports/statement-sections.ts';
 import { monthOf, readStatement, sumSections } from '../../../src/credits/reports/account-statement.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { openPaymentStage, type PaymentStage } from './payment-stage.ts';
@@ -34,8 +34,8 @@ test('a top-up and its refund have sections of their own in the statement, and a
     [10_000, reversed, 70, 0],
   );
   const period = { fromMs: 0, toMs: Date.now() + 60_000 };
-  const booked = await readBookedCredits(db, period);
-  const revenue = booked.filter(({ section }) => isRevenue(section));
+  const booked = await readCreditsOutsideTasks(db, period);
+  const revenue = booked.filter(({ section }) => isRevenueSection(section));
   assert.deepEqual(
     revenue.map(({ section, credits }) => [section, credits]),
     [
@@ -56,7 +56,7 @@ test('a top-up and its refund have sections of their own in the statement, and a
   );
   const read = async (fromMs: number) => {
     const millisecond = { fromMs, toMs: fromMs + 1 };
-    return [await readBookedCredits(db, millisecond), await readPaidMoney(db, millisecond)];
+    return [await readCreditsOutsideTasks(db, millisecond), await readPaidMoney(db, millisecond)];
   };
   assert.deepEqual(await Promise.all([at - 1, at, at + 1].map(read)), [
     [[], []],

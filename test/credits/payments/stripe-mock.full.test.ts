@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { isObject } from '../../../src/platform/text/json.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
@@ -25,7 +25,7 @@ before(async () => {
   stage = await openPaymentStage();
   await everything();
   if (program === undefined) return;
-  port = await freePort();
+  port = await reserveFreePort();
   mock = await startServerProcess({
     name: 'stripe-mock',
     start: () => spawn(program, ['-http-addr', `127.0.0.1:${port}`], { stdio: 'ignore' }),

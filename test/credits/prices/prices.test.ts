@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { listPrices, setPrice, withdrawPrice } from '../../../src/credits/prices/prices.ts';
+import { listOperatorPrices, setPrice, withdrawPrice } from '../../../src/credits/prices/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 
@@ -27,7 +27,7 @@ async function announced(): Promise<number> {
 
 test('a price is never deleted and never changed, by any statement; only one that has not begun is withdrawn', async () => {
   await insertBackdatedPrice(database.db, { model, creditsPerSecond: 30, fromMs: 5_000 });
-  const [inForce] = await listPrices(database.db, { limit: 1 });
+  const [inForce] = await listOperatorPrices(database.db, { limit: 1 });
   assert.ok(inForce);
   const mark = `withdrawn_by = 'x', withdrawn_at = effective_from - interval '1 ms'`;
   await assert.rejects(run(`update prices set ${mark} where id = ${inForce.priceId}`), /cannot be changed any more/);

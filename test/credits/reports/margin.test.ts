@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { readMargin } from '../../../src/credits/reports/margin.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { intendOwnMachineJob, intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -41,7 +41,7 @@ describe('the margin of a time', () => {
     return { taskId, ordinal };
   };
   const succeed = async (job: { taskId: string; ordinal: number }, cost?: JobCost) => {
-    await recordProviderJob(database.db, { ...job, jobId: `job of ${job.taskId}` });
+    await recordCreatedJob(database.db, { ...job, jobId: `job of ${job.taskId}` });
     await recordUpstreamEnd(database.db, { ...job, cost });
     await succeedProviderJob(database.db, job.taskId);
     await completeTask(database.db, job.taskId, madeUpResult);
@@ -100,7 +100,7 @@ describe('the margin of a time', () => {
   test('finds that a job on our own machine and one that was declined cost nothing upstream', async () => {
     const local = await accepted();
     await intendOwnMachineJob(database.db, { taskId: local, ordinal: 1, provider: 'preview' });
-    await recordProviderJob(database.db, { taskId: local, ordinal: 1, jobId: 'job' });
+    await recordCreatedJob(database.db, { taskId: local, ordinal: 1, jobId: 'job' });
     await succeedProviderJob(database.db, local);
     await completeTask(database.db, local, madeUpResult);
     const refused = await intend(await accepted(), 1, 'a');

@@ -4,7 +4,7 @@ import { createCodesAs, withdrawCodesAs } from '../../../src/credits/ledger/rede
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { inviteAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
 import { mailboxOf, type SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { deliveredTo, type MailServer, startMailServer, tokenIn } from '../../support/servers/mail-server.ts';
@@ -258,7 +258,7 @@ test('an invited person cannot open a second account with a link from before the
   const token = await tokenTo('ivo@example.com');
   const { accountId } = await service.newAccount(0);
   const email = 'ivo@example.com';
-  const invitation = await inviteAs(service.database.db, shell, {
+  const invitation = await invitePersonAs(service.database.db, shell, {
     email,
     isOperator: false,
     accountId,

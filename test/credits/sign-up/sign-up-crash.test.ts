@@ -4,10 +4,10 @@ import { createCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { confirmSignUp } from '../../../src/credits/sign-up/confirm-sign-up.ts';
-import { findLink, type Link, type NewLink } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { findLink, type Link, type LinkWithToken } from '../../../src/accounts/sign-in/one-time-links.ts';
 import {
-  listSignUps,
-  renewSignUpAs,
+  listUnconfirmedSignUps,
+  renewSignUpLinkAs,
   requestSignUp,
   type SignUpPolicy,
 } from '../../../src/credits/sign-up/request-sign-up.ts';
@@ -90,14 +90,14 @@ async function counts(email: string) {
 /** Every account and ledger entry of the installation. */
 const totals = async () => [await count('select from accounts'), await count('select from ledger_entries')];
 
-async function requested(email: string): Promise<NewLink & { readonly link: Link }> {
+async function requested(email: string): Promise<LinkWithToken & { readonly link: Link }> {
   const { codes } = await createCodesAs(db(), shell, { name: 'test', credits: 20, codes: 1 });
   assert.equal(
     await requestSignUp(db(), policy, { email, address: origin.address, code: codes[0] ?? '' }, mails),
     'requested',
   );
-  const found = (await listSignUps(db(), 100)).find((one) => one.email === email);
-  const renewed = await renewSignUpAs(db(), shell, found?.linkId ?? '');
+  const found = (await listUnconfirmedSignUps(db(), 100)).find((one) => one.email === email);
+  const renewed = await renewSignUpLinkAs(db(), shell, found?.linkId ?? '');
   const link = await findLink(db(), renewed?.token ?? '');
   assert.ok(renewed && link);
   return { ...renewed, link };

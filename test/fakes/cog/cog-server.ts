@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startServerProcess } from '../../support/servers/server-process.ts';
 import { python } from '../python.ts';
 import type { RunningUpstream } from '../upstream-books.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 
 // The real cog server, with a FAKE model that makes no video. It is a package of Python's: where it is not installed (.ci/run
 // installs it and names its Python) the tests say so and are skipped.
@@ -33,7 +33,7 @@ export type CogServer = {
 
 export async function startCogServer(): Promise<CogServer> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const runs = join(folder, 'runs');
   const env = {

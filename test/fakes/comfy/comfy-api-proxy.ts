@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { isServing, startServerProcess } from '../../support/servers/server-process.ts';
 import { type FakeComfyui, startFakeComfyui } from './comfyui.ts';
 import { python } from '../python.ts';
@@ -19,7 +19,7 @@ export type ComfyProxy = RunningUpstream & { readonly comfyui: FakeComfyui };
 export async function startComfyProxy(token: string): Promise<ComfyProxy> {
   const comfyui = await startFakeComfyui();
   const folder = await mkdtemp(join(tmpdir(), 'videogen-comfy-'));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const address = `127.0.0.1:${port}`;
   const args = ['-m', 'comfy_api_proxy.cli', 'run', '--comfyui', `http://${comfyui.address}`, '--port', String(port)];
   const server = await startServerProcess({

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { maxArchived, zipOf } from '../../../src/library/gallery/archive.ts';
+import { maxArchived, zipOfFiles } from '../../../src/library/gallery/archive.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { openFiles } from '../../support/processes/open-files.ts';
@@ -77,7 +77,7 @@ test(
 test('an archive breaks if a video has another length than it announced, or cannot be opened', async () => {
   const modifiedAt = new Date();
   const entry = (sizeBytes: number, source: () => Promise<Readable>) =>
-    zipOf([{ name: 'a.mp4', sizeBytes, modifiedAt, open: source }]);
+    zipOfFiles([{ name: 'a.mp4', sizeBytes, modifiedAt, open: source }]);
   const three = async () => Readable.from([Buffer.from('abc')]);
   const { body, sizeBytes } = await entry(3, three);
   assert.equal((await buffer(body)).length, sizeBytes);

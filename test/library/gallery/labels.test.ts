@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { labelVideos, listLabeledVideos } from '../../../src/library/gallery/labels.ts';
+import { setFavoritesAndTags, listFavoriteOrTaggedVideos } from '../../../src/library/gallery/labels.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { storeVideo } from './gallery-stage.ts';
 
@@ -16,7 +16,7 @@ test('the labeled videos of an account are listed for its export, each once, by 
   const [accountId, other] = [await newAccount(), await newAccount()];
   const label = async (of: string, isFavorite: boolean, addTags: readonly string[]) => {
     const { taskId } = await storeVideo(service, of, 'a boat');
-    assert.ok(await labelVideos(db, { accountId: of, taskIds: [taskId], isFavorite, addTags, removeTags: [] }));
+    assert.ok(await setFavoritesAndTags(db, { accountId: of, taskIds: [taskId], isFavorite, addTags, removeTags: [] }));
     return { taskId, isFavorite, tags: addTags };
   };
   const made = [
@@ -27,7 +27,7 @@ test('the labeled videos of an account are listed for its export, each once, by 
   await label(accountId, false, []);
   await label(other, true, ['sea']);
   const labeled = made.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
-  const list = (cursor: string | undefined, limit: number) => listLabeledVideos(db, accountId, cursor, limit);
+  const list = (cursor: string | undefined, limit: number) => listFavoriteOrTaggedVideos(db, accountId, cursor, limit);
   assert.deepEqual(await list(undefined, 10), labeled);
   assert.deepEqual(
     [await list(undefined, 2), await list(labeled[1]?.taskId, 2)],

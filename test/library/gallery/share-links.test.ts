@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { listLinksOfAccount, maxLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
+import { listShareLinksOfAccount, maxShareLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { deleteExpiredShareLinks } from '../../../src/library/operations/delete-expired-rows.ts';
 import { dayMs } from '../../../src/platform/timing/duration.ts';
@@ -125,7 +125,7 @@ test('the links of an account are listed for its export, in the order of their c
   await run('expire-link', `update share_links set expires_at = now() where id = $1`, [expired.linkId]);
   await other.share();
   const list = async (cursor: string | undefined, limit: number) =>
-    (await listLinksOfAccount(service.database.db, own.accountId, cursor, limit)).map(({ linkId }) => linkId);
+    (await listShareLinksOfAccount(service.database.db, own.accountId, cursor, limit)).map(({ linkId }) => linkId);
   assert.deepEqual(await list(undefined, 10), ids);
   assert.deepEqual([await list(undefined, 2), await list(ids[1], 2)], [ids.slice(0, 2), ids.slice(2)]);
 });
@@ -161,7 +161,7 @@ test('422 an expiry in the past or after more than a year; 409 beyond 20 links o
   }
   const expireTime = Date.now() + 365 * dayMs;
   assert.equal((await share({ expireTime })).expireTime, expireTime);
-  for (let count = 1; count < maxLinksOfVideo; count += 1) await share();
+  for (let count = 1; count < maxShareLinksOfVideo; count += 1) await share();
   assertRefused(await request('share', { taskId }), 409, 'too_many_share_links');
 });
 

@@ -11,7 +11,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { deleteExpiredContent } from '../../../src/tasks/end/content-deletion.ts';
 import { deleteExpiredUsers } from '../../../src/accounts/people/erasure.ts';
-import { inviteAs, setOperatorAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, setUserIsOperatorAs } from '../../../src/accounts/people/people-actions.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../../src/accounts/people/memberships.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
@@ -201,14 +201,14 @@ test('a person counts as unattached from the loss of the last account and of the
     ['in an account', () => enter(first), false],
     ['in two accounts', () => enter(second), false],
     ['in one again', () => deleteMembership(db, first, userId), false],
-    ['an operator', () => setOperatorAs(db, actor, { userId }, true), false],
+    ['an operator', () => setUserIsOperatorAs(db, actor, { userId }, true), false],
     ['an operator without an account', () => deleteMembership(db, second, userId), false],
     [
       'nothing',
       () =>
         newUser()
           .then((other) => query('update users set is_operator = true where id = $1', [other.userId]))
-          .then(() => setOperatorAs(db, actor, { userId }, false)),
+          .then(() => setUserIsOperatorAs(db, actor, { userId }, false)),
       true,
     ],
     ['back in an account', () => enter(first), false],
@@ -235,7 +235,7 @@ test('a person is erased when they have had no account for the retention, and no
     users.member.userId,
     'viewer',
   ]);
-  await inviteAs(db, actor, { email: users.invited.email, isOperator: false, accountId, role: 'viewer' });
+  await invitePersonAs(db, actor, { email: users.invited.email, isOperator: false, accountId, role: 'viewer' });
   await query('update users set unattached_since = to_timestamp($1::float8 / 1000)', [limitMs - 1]);
   await query('update users set unattached_since = to_timestamp($1::float8 / 1000) where id = $2', [
     limitMs,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -38,7 +38,7 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
   await beginGeneration(db, String(running.json.data['taskId']));
   const text = 'update accounts set balance = balance + 1 where id = $1';
   await db.run({ name: 'test-break-books', text }, [two.accountId]);
-  await runAudit(db, 'recent');
+  await runAndRecordAudit(db, 'recent');
   const { unfinished, lastDay, callbacks, books } = await overview();
   assert.deepEqual(
     (unfinished as { state: string; tasks: number; oldestMs: number }[]).map(({ state, tasks }) => [state, tasks]),

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { trendBuckets } from '../../../src/library/operations/trends.ts';
-import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -58,7 +58,7 @@ async function job(taskId: string, accountId: string, ordinal: number, provider:
   await reserveSlot(db(), { taskId, ordinal, accountId, pool, provider, limit: 100 });
   const cost = micros === undefined ? undefined : ({ micros, currency: 'USD', basis: 'estimated' } as const);
   await intendReservedJob(db(), { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}', cost });
-  await recordProviderJob(db(), { taskId, ordinal, jobId: `${taskId}-${ordinal}` });
+  await recordCreatedJob(db(), { taskId, ordinal, jobId: `${taskId}-${ordinal}` });
   return { taskId, ordinal };
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { recordPoolFailure, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
-import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { recordQueuing, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { waitReasons } from '../../../src/library/operations/waiting-tasks.ts';
@@ -49,7 +49,7 @@ const reserve = (taskId: string, account = accountId, limit = 1) =>
 async function take(taskId: string): Promise<void> {
   assert.equal((await reserve(taskId)).kind, 'granted');
   await intendReservedJob(db(), { taskId, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
-  await recordProviderJob(db(), { taskId, ordinal: 1, jobId: taskId });
+  await recordCreatedJob(db(), { taskId, ordinal: 1, jobId: taskId });
   await beginGeneration(db(), taskId, true);
 }
 
@@ -74,7 +74,7 @@ async function waiting(): Promise<Waiting> {
 }
 const reasonsOf = async () => (await waiting()).groups.map(({ reason, tasks }) => [reason, tasks]);
 const coolDown = () =>
-  recordPoolFailure(db(), {
+  startCooldown(db(), {
     pool,
     provider,
     reason: 'unreachable',
@@ -170,9 +170,9 @@ test('a retry of one task ends its cooldown and wakes it; one that has ended sta
   assert.equal(service.retried.at(-1), taskId);
   assert.equal((await reserve(taskId, accountId, 2)).kind, 'granted');
   await failAndRefund(db(), taskId, { failCode: 'cancelled', failMsg: 'A test.' });
-  const [last] = await listActions(db(), { limit: 1 });
+  const [last] = await listOperatorActions(db(), { limit: 1 });
   assert.deepEqual(await post('/api/admin/v1/tasks/retry', { taskId }), { isRetried: false });
-  assert.deepEqual((await listActions(db(), { limit: 1 }))[0], last);
+  assert.deepEqual((await listOperatorActions(db(), { limit: 1 }))[0], last);
 });
 
 test('a retry of a provider wakes its tasks in order; its limit stays, and one task tries it after a cooldown', async () => {

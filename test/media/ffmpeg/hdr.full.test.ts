@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { cubeOf, toSdr } from '../../../src/media/ffmpeg/hdr.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-video.ts';
-import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { readVideo } from '../../../src/media/video/read-video.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
 import { makeHdrFilm, patches, patchPx } from '../../corpus/hdr-film.ts';
@@ -81,7 +81,7 @@ for (const name of Object.keys(films) as Film[]) {
     const [posterPath, lastFramePath] = [join(folder, 'poster.jpg'), join(folder, 'last.jpg')];
     await writeFile(videoPath, made.get(name) ?? assert.fail());
     const form = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: true } as const;
-    const path = await createVideoNormaliser(ffmpeg)({ videoPath, targetPath, form, signal });
+    const path = await createVideoNormalizer(ffmpeg)({ videoPath, targetPath, form, signal });
     assert.equal(path, targetPath);
     await assertSdr(path);
     await createVideoInspector(ffmpeg)({

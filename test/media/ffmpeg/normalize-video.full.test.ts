@@ -1,4 +1,4 @@
-import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-form.ts';
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
-import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
-const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
-const hd: VideoForm = { ...asIs, fit: 'convert', ratio: '16:9' };
+const asIs: StoredVideoRequirements = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const hd: StoredVideoRequirements = { ...asIs, fit: 'convert', ratio: '16:9' };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 
 const seconds = 2;
@@ -71,9 +71,9 @@ describe('normalising a video', () => {
   after(() => rm(folder, { recursive: true }));
 
   let runs = 0;
-  function normalise(renderer: Ffmpeg, name: string, form: VideoForm, mostBytes?: number): Promise<string> {
+  function normalise(renderer: Ffmpeg, name: string, form: StoredVideoRequirements, mostBytes?: number): Promise<string> {
     const targetPath = join(folder, `normalised-${(runs += 1)}.mp4`);
-    return createVideoNormaliser(renderer, mostBytes)({ videoPath: join(folder, name), targetPath, form, signal });
+    return createVideoNormalizer(renderer, mostBytes)({ videoPath: join(folder, name), targetPath, form, signal });
   }
 
   async function refused(renderer: Ffmpeg, name: string, reason: RegExp, mostBytes?: number): Promise<void> {
@@ -105,7 +105,7 @@ describe('normalising a video', () => {
   });
 
   /** What comes out: width, height, seconds, pictures a second, sound. */
-  const results: readonly [Fixture, VideoForm, ...(readonly (number | boolean)[])][] = [
+  const results: readonly [Fixture, StoredVideoRequirements, ...(readonly (number | boolean)[])][] = [
     ['moov-last.mp4', asIs, 320, 180, seconds, 24, true],
     ['fragments.mp4', asIs, 320, 180, seconds, 24, true],
     ['quicktime.mov', asIs, 320, 180, seconds, 24, true],
@@ -138,7 +138,7 @@ describe('normalising a video', () => {
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = await probeVideo(path);
       const rounded = [Math.round(durationSeconds * 10) / 10, Math.round(framesPerSecond)];
       assert.deepEqual([widthPx, heightPx, ...rounded, hasAudio], expected);
-      const again = createVideoNormaliser(never);
+      const again = createVideoNormalizer(never);
       assert.equal(await again({ videoPath: path, targetPath: `${path}.again`, form, signal }), path);
     });
   }
@@ -250,7 +250,7 @@ describe('normalising a video', () => {
       await ffmpeg(run);
     };
     const order = { videoPath: join(folder, 'vp9.webm'), targetPath: join(folder, 'none.mp4'), form: asIs };
-    const aborted = createVideoNormaliser(aborting)({ ...order, signal: stop.signal });
+    const aborted = createVideoNormalizer(aborting)({ ...order, signal: stop.signal });
     await assert.rejects(aborted, (error) => error === reason);
     await assert.rejects(access(order.targetPath));
     const ended = { exitCode: 1, killedBy: null, stalled: false, timedOut: false, stderr: '' };

@@ -9,9 +9,9 @@ import { createStoreResult, type StoreResultDeps } from '../../../activities/sto
 import { stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-video.ts';
 import { aiSourceType } from '../../../src/media/video/label-as-generated.ts';
-import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-form.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
@@ -24,7 +24,7 @@ import { xmpBox } from '../boxes.ts';
 
 const run = promisify(execFile);
 const program = join(import.meta.dirname, '../../../../test/media/ffmpeg/content-credentials.py');
-const form: VideoForm = {
+const form: StoredVideoRequirements = {
   audio: true,
   fit: 'keep',
   resolution: '720p',
@@ -47,7 +47,7 @@ describe('the origin of stored videos', () => {
     // No test queries the database.
     db = createDatabase({ url: 'postgres://127.0.0.1:1/none' });
     const [normalizeVideo, inspectVideo] = [
-      createVideoNormaliser(pinnedFfmpeg()),
+      createVideoNormalizer(pinnedFfmpeg()),
       createVideoInspector(pinnedFfmpeg()),
     ];
     const machine = { workFolder: join(folder, '.work') };
@@ -72,7 +72,7 @@ describe('the origin of stored videos', () => {
   }
 
   /** Stores a video as the last step of a task does, and returns the path of the file. */
-  async function stored(taskId: string, source: string, more: Partial<VideoForm> = {}): Promise<string> {
+  async function stored(taskId: string, source: string, more: Partial<StoredVideoRequirements> = {}): Promise<string> {
     await deps.media.put(stagingKeysOf(taskId).video, source);
     const { videoKey } = await silentActivity({ workflowId: taskId }, () =>
       createStoreResult(deps)({ taskId, form: { ...form, ...more } }),

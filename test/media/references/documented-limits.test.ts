@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import {
   imageSidePx,
   maxFrameRate,
-  maxImageMegabytes,
+  maxFetchedImageMegabytes,
   maxUploadMegabytes,
   mediaFormats,
 } from '../../../src/media/references/upload-rules.ts';
@@ -34,7 +34,7 @@ test('the table of media in the guide has the formats and limits of the code', (
   assert.deepEqual(rows['image'], [
     mediaFormats.image,
     `at most ${image} MB`,
-    `at most ${maxImageMegabytes} MB`,
+    `at most ${maxFetchedImageMegabytes} MB`,
     `a still; each side ${sides}`,
   ]);
   assert.deepEqual(rows['video'], [

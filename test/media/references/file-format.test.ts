@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { formatOf, formatOfFile } from '../../../src/media/references/file-format.ts';
+import { formatOfBytes, formatOfFile } from '../../../src/media/references/file-format.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const bytes = (count: number) => '.'.repeat(count);
@@ -89,7 +89,7 @@ describe('a file is known by its first bytes as', () => {
     for (const [name, starts] of Object.entries(names))
       test(name, () => {
         for (const start of starts)
-          assert.deepEqual(formatOf(Buffer.from(start, 'latin1')), { name, kind }, JSON.stringify(start));
+          assert.deepEqual(formatOfBytes(Buffer.from(start, 'latin1')), { name, kind }, JSON.stringify(start));
       });
 
   test('none that we know', async (t) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  isUploadPreview,
+  isUploadPreviewUrl,
   maxUploadBytes,
   uploadFromUrl,
   uploadIdsOf,
-  uploadKinds,
+  uploadKindByFileName,
   uploadUrl,
 } from '../../../src/media/references/upload-rules.ts';
 
@@ -35,9 +35,9 @@ test('the address of an uploaded file names it, in one spelling alone', () => {
 });
 
 test('a signed link is an address with a query, and is not taken for the file itself', () => {
-  assert.equal(isUploadPreview(publicUrl, `${url}?expires=1&signature=x`), true);
+  assert.equal(isUploadPreviewUrl(publicUrl, `${url}?expires=1&signature=x`), true);
   for (const other of [url, ...others.slice(0, 5).map((one) => `${one}?expires=1`)])
-    assert.equal(isUploadPreview(publicUrl, other), false, other);
+    assert.equal(isUploadPreviewUrl(publicUrl, other), false, other);
 });
 
 test('each name of an uploaded file has the kind that it begins with, and its own limit of bytes', () => {
@@ -46,7 +46,7 @@ test('each name of an uploaded file has the kind that it begins with, and its ow
   const names = Object.entries({ ...endings, audio }).flatMap(([kind, all]) =>
     all.map((ending) => [`${kind}.${ending}`, kind]),
   );
-  assert.deepEqual(uploadKinds, Object.fromEntries(names));
+  assert.deepEqual(uploadKindByFileName, Object.fromEntries(names));
   assert.deepEqual(
     (['image', 'video', 'audio'] as const).map((kind) => maxUploadBytes(kind)),
     [10_485_760, 104_857_600, 31_457_280],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { maxBytesAtOnce } from '../../../src/api/core/limits/upload-slots.ts';
+import { maxUploadBytesAtOnce } from '../../../src/api/core/limits/upload-slots.ts';
 import { maxUploadBytes } from '../../../src/media/references/upload-rules.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
@@ -163,7 +163,7 @@ test('503 uploads that would fill the disk together', async () => {
   });
   const connections: ReturnType<typeof rawConnection>[] = [];
   try {
-    const free = maxBytesAtOnce - 4 * maxUploadBytes('video');
+    const free = maxUploadBytesAtOnce - 4 * maxUploadBytes('video');
     for (let accounts = 0; accounts < 2; accounts += 1) {
       const { key } = await busy.newAccount(0);
       for (let ofAccount = 0; ofAccount < 2; ofAccount += 1) {

@@ -6,7 +6,7 @@ import {
   adoptStores,
   claimOrCheckNamespace,
   claimOrCheckStores,
-  findMismatch,
+  findOwnershipMismatch,
 } from '../../../src/media/store/installation-ownership.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -81,7 +81,7 @@ test('a store that lost its marker, such as an unmounted volume, is refused unti
 test('a worker with another namespace than the first one is refused; doctor changes nothing', async (t) => {
   const { stores, check, markerOf } = await folders(t);
   const inspect = async (name: string, namespace: string) =>
-    (await findMismatch(database.db, stores(name), namespace))?.reason;
+    (await findOwnershipMismatch(database.db, stores(name), namespace))?.reason;
   assert.equal(await inspect('results', 'videogen'), undefined);
   assert.equal(await markerOf('results'), undefined);
   assert.equal(await claimOrCheckNamespace(database.db, 'videogen'), undefined);

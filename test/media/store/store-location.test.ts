@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nameOfStore, originsOf, parseStoreLocation } from '../../../src/media/store/store-location.ts';
+import { nameOfStore, originsOfStore, parseStoreLocation } from '../../../src/media/store/store-location.ts';
 
 const bucket = parseStoreLocation('s3://films/live');
 
@@ -22,12 +22,12 @@ const origins = [
 
 for (const [name, address, origin] of origins) {
   test(`a browser gets the files of a bucket from ${origin}: ${name}`, () => {
-    assert.deepEqual(originsOf(bucket, address), [origin]);
+    assert.deepEqual(originsOfStore(bucket, address), [origin]);
   });
 }
 
 test('the files of a folder come from the service itself', () => {
-  assert.deepEqual(originsOf(parseStoreLocation('/var/lib/videogen/results'), {}), []);
+  assert.deepEqual(originsOfStore(parseStoreLocation('/var/lib/videogen/results'), {}), []);
 });
 
 test('a store is a folder, or a bucket with a prefix or without, and is named as it was set', () => {

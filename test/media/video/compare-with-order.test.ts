@@ -4,7 +4,7 @@ import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import {
   compareWithOrder,
   describeDifferences,
-  orderDifferences,
+  differencesOfTask,
 } from '../../../src/media/video/compare-with-order.ts';
 
 const order = { duration: 5, generateAudio: true, ratio: '16:9', resolution: '720p' } as const;
@@ -66,7 +66,7 @@ describe('a video that differs from its order', () => {
 test('a task is compared once it has its video, and until its content is deleted', () => {
   const result = { ...video, durationSeconds: 4 };
   const task = { param: { input: order }, result } as Task; // the fields that are read
-  assert.deepEqual(orderDifferences(task), seconds('short', '4.0 s'));
-  assert.deepEqual(orderDifferences({ ...task, contentDeletedAt: 1_800_000_000_000 }), []);
-  assert.deepEqual(orderDifferences({ ...task, result: undefined }), []);
+  assert.deepEqual(differencesOfTask(task), seconds('short', '4.0 s'));
+  assert.deepEqual(differencesOfTask({ ...task, contentDeletedAt: 1_800_000_000_000 }), []);
+  assert.deepEqual(differencesOfTask({ ...task, result: undefined }), []);
 });

@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { blamingFile, createVideoInspector } from '../../../src/media/video/inspect-video.ts';
+import { convertFileErrors, createVideoInspector } from '../../../src/media/video/inspect-video.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
-import { isPosterOf } from '../../../src/media/ffmpeg/poster.ts';
+import { isUsablePoster } from '../../../src/media/ffmpeg/poster.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -36,7 +36,7 @@ test('without a poster, or with a bad one, it is made from the video, and the ba
     const posterPath = join(folder, delivered === undefined ? 'without.jpg' : 'with.jpg');
     const order = { videoPath, deliveredPoster: delivered, posterPath, signal };
     assert.equal((await inspect(order)).isPosterMade, true);
-    assert.equal(await isPosterOf(posterPath, clipSize), true);
+    assert.equal(await isUsablePoster(posterPath, clipSize), true);
   }
   assert.equal(await readFile(deliveredPoster, 'utf8'), 'not found');
 });
@@ -64,11 +64,11 @@ test('only an error that the file caused ends the task; any other may be retried
     [new FfmpegError({ ...failure, stderr: 'x.jpg: Read-only file system' }), false],
     [new Error('EMFILE'), false],
   ] as const) {
-    const thrown = await blamingFile(() => Promise.reject(error)).catch((seen: unknown) => seen);
+    const thrown = await convertFileErrors(() => Promise.reject(error)).catch((seen: unknown) => seen);
     if (!isFault) assert.equal(thrown, error);
     else assert.ok(thrown instanceof TaskError && thrown.failCode === 'result_invalid' && thrown.cause === error);
   }
-  assert.equal(await blamingFile(async () => 'measured'), 'measured');
+  assert.equal(await convertFileErrors(async () => 'measured'), 'measured');
 });
 
 test('a poster does not make a video of what is none', async (t) => {

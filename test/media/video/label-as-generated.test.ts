@@ -1,4 +1,4 @@
-import type { VideoForm } from '../../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-form.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { carryManifest } from '../../../src/media/video/carry-manifest.ts';
 import { aiSourceType, labelAsGenerated } from '../../../src/media/video/label-as-generated.ts';
-import { createVideoNormaliser } from '../../../src/media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { videoLayoutOf } from '../../../src/media/video/video-layout.ts';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
@@ -16,7 +16,7 @@ import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn 
 
 const signal = new AbortController().signal;
 const mark = { taskId: '018f0000-0000-7000-8000-000000000001', model: 'studio/a&b<"c">', service: 'Harbour & Sons' };
-const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const asIs: StoredVideoRequirements = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 const ffmpeg = pinnedFfmpeg();
 
@@ -42,10 +42,10 @@ async function marked(bytes: Buffer): Promise<Buffer> {
   return result;
 }
 
-async function normalized(bytes: Buffer, form: VideoForm, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
+async function normalized(bytes: Buffer, form: StoredVideoRequirements, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
   const videoPath = await written(bytes);
   const targetPath = `${videoPath}.target`;
-  return await readFile(await createVideoNormaliser(runner)({ videoPath, targetPath, form, signal }));
+  return await readFile(await createVideoNormalizer(runner)({ videoPath, targetPath, form, signal }));
 }
 
 async function measured(bytes: Buffer) {
@@ -120,7 +120,7 @@ test('a video with a manifest that plays is not touched, also with its index at 
 
 test('a conversion carries the manifest behind ftyp, with every picture and sound where its index has it', async () => {
   const manifest = manifestBox('m'.repeat(70_001));
-  const conversions: readonly [string, VideoForm, readonly string[]][] = [
+  const conversions: readonly [string, StoredVideoRequirements, readonly string[]][] = [
     ['the sound removed', { ...asIs, audio: false }, ['-c', 'copy']],
     ['scaled', { ...asIs, fit: 'convert', ratio: '9:16' }, ['-c', 'copy']],
     ['from QuickTime', asIs, ['-c', 'copy', '-f', 'mov']],

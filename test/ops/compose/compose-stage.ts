@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import type { Api } from '../../support/service/call-api.ts';
 import { commandsBeside, createShell, type Shell } from '../../support/documents/operations-commands.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -40,7 +40,7 @@ export async function startInstallation(commit?: string): Promise<ComposeStage> 
   const folder = await mkdtemp(join(tmpdir(), 'videogen-compose-'));
   // The name in the file may be in use on this machine, as its ports may.
   const project = `videogen-test-${process.pid}`;
-  const [port, uiPort] = [await freePort(), await freePort()];
+  const [port, uiPort] = [await reserveFreePort(), await reserveFreePort()];
   const shell = await createShell(folder, { ...docker.env, COMPOSE_PROJECT_NAME: project });
   const first = openCheckout(shell, join(folder, 'first'), project);
   const close = async () => {

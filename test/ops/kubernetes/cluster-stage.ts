@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import type { Api } from '../../support/service/call-api.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { testTemporalCli } from '../../support/processes/find-temporal-cli.ts';
@@ -83,7 +83,7 @@ async function startServers({ address, namesFolder }: Kubernetes, closings: (() 
   const bucket = await startS3Server();
   closings.push(() => bucket.close());
   const temporal = await testTemporalCli();
-  const temporalPort = await freePort();
+  const temporalPort = await reserveFreePort();
   closings.push(startTemporal(temporal, temporalPort));
   const { host, username, password, pathname } = new URL(database.url);
   await offer(5432, host);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { parseAccent } from '../../../src/platform/brand/accent.ts';
-import { type Brand, brandToken, mailServiceOf } from '../../../src/platform/brand/brand.ts';
+import { type Brand, asciiBrandName, mailSignatureOf } from '../../../src/platform/brand/brand.ts';
 import { defaultBrand } from '../../support/service/default-brand.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
-import { createTestCallbacks } from '../../../src/tasks/callbacks/send-test-callback.ts';
+import { createTestCallbackSender } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { externalSettings } from '../../../src/run/config/process-settings.ts';
 import { readStatement, monthOf } from '../../../src/credits/reports/account-statement.ts';
@@ -123,7 +123,7 @@ test('logo, colors and links come from the settings, with the policy of the cons
 
 test('mails, statements, passkeys and the server of the Model Context Protocol have the name', async () => {
   for (const kind of mailKinds) {
-    const { subject, text } = writeMail(kind, mailServiceOf(brand, service.url), `${service.url}/console/x`, 0);
+    const { subject, text } = writeMail(kind, mailSignatureOf(brand, service.url), `${service.url}/console/x`, 0);
     assertUnbranded(subject + text, kind);
     assert.match(subject, /\(Harbour & Söhne Film\)$/);
     assert.match(text, /\nSupport: help@harbour\.example\n$/);
@@ -169,7 +169,7 @@ test('callbacks are sent under the name, and their headers do not name the softw
   const { db } = service.database;
   const box = createSecretBox(settings.secret);
   const { models } = service.deps.catalogue();
-  const callbacks = createTestCallbacks({
+  const callbacks = createTestCallbackSender({
     db,
     box,
     log: service.deps.log,
@@ -190,6 +190,6 @@ test('callbacks are sent under the name, and their headers do not name the softw
 
 test('a name becomes a token of ASCII', () => {
   const names = ['Videogen', 'Harbour & Söhne Film', 'Клипы', ' a  b_c ', 'x-1'];
-  assert.deepEqual(names.map(brandToken), ['Videogen', 'Harbour-Sohne-Film', 'video-api', 'a-b-c', 'x-1']);
-  assert.equal(mailServiceOf(defaultBrand, 'https://video.example.com').name, 'video.example.com');
+  assert.deepEqual(names.map(asciiBrandName), ['Videogen', 'Harbour-Sohne-Film', 'video-api', 'a-b-c', 'x-1']);
+  assert.equal(mailSignatureOf(defaultBrand, 'https://video.example.com').name, 'video.example.com');
 });

@@ -8,7 +8,7 @@ import {
   DatabaseBusy,
   DatabaseUnavailable,
 } from '../../../src/platform/database/database.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -191,7 +191,7 @@ test('work on one account waits half as long as a caller waits for a connection,
 });
 
 test('a database that cannot be reached is named with the reason, and without its password', async () => {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const db = createDatabase({ url: `postgres://us:secret@127.0.0.1:${port}/films` });
   const message = `database unavailable at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
   await assert.rejects(db.run(one), { name: 'DatabaseUnavailable', message });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
-import { createMailQueue, mailKeyPurpose, maxAttempts } from '../../../src/platform/mail/mail-queue.ts';
-import { mailServiceOf } from '../../../src/platform/brand/brand.ts';
+import { createMailQueue, mailKeyPurpose, maxMailAttempts } from '../../../src/platform/mail/mail-queue.ts';
+import { mailSignatureOf } from '../../../src/platform/brand/brand.ts';
 import { defaultBrand } from '../../support/service/default-brand.ts';
 import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
@@ -48,7 +48,7 @@ const senderTo = (url: string, silentMs?: number) => ({
   db: service.database.db,
   box,
   mailer: createMailer({ url, from }, silentMs === undefined ? {} : { silentMs }),
-  service: mailServiceOf(defaultBrand, service.url),
+  service: mailSignatureOf(defaultBrand, service.url),
   log: service.deps.log,
 });
 const sendAll = () => sendDueMails(senderTo(mailServer.url));
@@ -127,14 +127,14 @@ test('a mail server that hangs fails no request, and the mail is sent when it an
 test('an unreachable or deferring mail server is retried a few times, then the mail has failed', async () => {
   await request('deferred@example.com');
   mailServer.behavior = 'defer';
-  for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
+  for (let attempt = 1; attempt < maxMailAttempts; attempt += 1) {
     // Port 1 of this machine refuses connections.
     await sendDueMails(senderTo(attempt % 2 === 0 ? mailServer.url : 'smtp://127.0.0.1:1'));
     assert.deepEqual(await stateOf('deferred@example.com'), { state: 'waiting', attempts: attempt, erased: false });
     await makeDue();
   }
   await sendAll();
-  assert.deepEqual(await stateOf('deferred@example.com'), { state: 'failed', attempts: maxAttempts, erased: true });
+  assert.deepEqual(await stateOf('deferred@example.com'), { state: 'failed', attempts: maxMailAttempts, erased: true });
   assert.equal(service.log.filter(({ msg }) => msg === 'mail not sent').length, 1);
 });
 

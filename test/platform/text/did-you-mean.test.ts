@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { didYouMean, unknownName } from '../../../src/platform/text/did-you-mean.ts';
+import { didYouMean, unknownNameMessage } from '../../../src/platform/text/did-you-mean.ts';
 
 const known = ['prompt', 'ratio', 'resolution', 'seed', 'abc'];
 
@@ -28,6 +28,6 @@ for (const [given, meant] of [
 
 test('of several near names the nearest is meant, and without one all are listed', () => {
   assert.equal(didYouMean('prompts', ['promptly', 'prompt']), 'prompt');
-  assert.equal(unknownName('field', 'sed', known), 'unknown field, did you mean seed?');
-  assert.equal(unknownName('field', 'weather', ['a', 'b']), 'unknown field, allowed: a, b');
+  assert.equal(unknownNameMessage('field', 'sed', known), 'unknown field, did you mean seed?');
+  assert.equal(unknownNameMessage('field', 'weather', ['a', 'b']), 'unknown field, allowed: a, b');
 });

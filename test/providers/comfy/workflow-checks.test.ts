@@ -6,7 +6,7 @@ import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pool
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { setProviderSwitchAs, recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
+import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
@@ -101,11 +101,11 @@ describe('workflows of ComfyUI', () => {
     await watch.check();
     assert.equal((await placeFor()).kind, 'granted');
     const cooldown = { pool: 'comfy/wan', provider: 'comfy', baseMs: 300_000, maxMs: 300_000, isOfProvider: false };
-    await recordPoolFailure(database.db, { ...cooldown, reason: 'unreachable' });
+    await startCooldown(database.db, { ...cooldown, reason: 'unreachable' });
     assert.equal((await placeFor()).kind, 'cooling');
     await watch.check();
     assert.equal((await placeFor()).kind, 'granted');
-    await recordPoolFailure(database.db, { ...cooldown, reason: 'busy' });
+    await startCooldown(database.db, { ...cooldown, reason: 'busy' });
     await watch.check();
     assert.equal((await placeFor()).kind, 'cooling');
   });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readCatalogueFile, readHttpFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueFile, readProviderFileAt } from '../../../src/catalogue/file/catalogue-file.ts';
 import { priceAt } from '../../../src/catalogue/prices/price-conditions.ts';
 import { playExample } from '../../../src/providers/http/play-example.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
@@ -17,7 +17,7 @@ test('the worked vendor of docs/providers/http.md: its file passes its example, 
     assert.ok(text, name);
     await writeFile(join(folder, name), text);
   }
-  const played = await playExample(readHttpFile(join(folder, 'acme.yaml')));
+  const played = await playExample(readProviderFileAt(join(folder, 'acme.yaml')));
   assert.equal(played.length, 5);
   for (const { exchange, differences } of played)
     assert.deepEqual(differences, [], `${exchange.step} ${exchange.means}`);

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/platform/text/json.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { readProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
+import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { passedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { readsOption } from '../../../src/catalogue/providers/placeholders.ts';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
@@ -33,7 +33,7 @@ function fileWith(json: string, changes: object = {}) {
 }
 
 async function sentBy(data: object, changes: JobChanges) {
-  const { file, problems } = readProviderFile(data);
+  const { file, problems } = parseProviderFile(data);
   assert.ok(file, JSON.stringify(problems));
   const bodies: string[] = [];
   const client: UpstreamClient = {

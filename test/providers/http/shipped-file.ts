@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { type ProviderFile, readProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
+import { type ProviderFile, parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider, type HttpProviderDeps } from '../../../src/providers/http/http-provider.ts';
 import { providerDeps } from '../loopback-client.ts';
 
@@ -11,7 +11,7 @@ export function shippedFile(name: string, changes: object = {}): ProviderFile {
   const path = new URL(import.meta.resolve(`#assets/providers/${name}.yaml`));
   // A file is a map.
   const data = parse(readFileSync(path, 'utf8')) as object;
-  const { file, problems } = readProviderFile({ ...data, ...changes });
+  const { file, problems } = parseProviderFile({ ...data, ...changes });
   if (file === undefined) throw new Error(`${name}: ${JSON.stringify(problems)}`);
   return file;
 }

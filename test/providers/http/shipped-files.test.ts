@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { playExample } from '../../../src/providers/http/play-example.ts';
-import { readProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
+import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { passedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 
@@ -11,7 +11,7 @@ const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));
 
 for (const name of readdirSync(folder)) {
   describe(`the shipped file ${name}`, async () => {
-    const { file, problems } = readProviderFile(parse(readFileSync(new URL(name, folder), 'utf8')));
+    const { file, problems } = parseProviderFile(parse(readFileSync(new URL(name, folder), 'utf8')));
     test('has no problems', () => assert.deepEqual(problems, []));
     if (file === undefined) return;
     for (const { exchange, differences } of await playExample(file)) {
@@ -25,7 +25,7 @@ for (const name of readdirSync(folder)) {
 test('a shipped file limits prompts as the vendor documents, or says why it does not', () => {
   for (const name of readdirSync(folder)) {
     const text = readFileSync(new URL(name, folder), 'utf8');
-    const { file } = readProviderFile(parse(text));
+    const { file } = parseProviderFile(parse(text));
     const isLimited = file?.rules.some((rule) => rule.models === undefined && rule.maxPromptCharacters !== undefined);
     assert.ok(isLimited === true || /^# No maxPromptCharacters\b.*: ./m.test(text), name);
   }

@@ -7,7 +7,7 @@ import {
   createModerator,
   type ModerationHook,
   type Moderator,
-  type Verdict,
+  type ModerationVerdict,
 } from '../../../src/providers/moderation/moderator.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { type ModerationHook as Fake, startModerationHook } from '../../fakes/moderation-hook.ts';
@@ -164,7 +164,7 @@ const broken: Record<string, (response: ServerResponse) => unknown> = {
 
 for (const [name, respond] of Object.entries(broken))
   test(`${name} is handled as onError requires, and the log names neither prompt nor answer`, async (t) => {
-    const verdicts: Record<ModerationHook['onError'], Verdict> = {
+    const verdicts: Record<ModerationHook['onError'], ModerationVerdict> = {
       allow: { kind: 'allowed' },
       refuse: { kind: 'unchecked' },
     };

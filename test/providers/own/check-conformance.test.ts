@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { checkConformance } from '../../../src/providers/own/check-conformance.ts';
-import { type Finding, type Rule, rules } from '../../../src/providers/own/conformance-report.ts';
+import { type Finding, type ConformanceRule, conformanceRules } from '../../../src/providers/own/conformance-report.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/own-protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { clientFor } from '../loopback-client.ts';
@@ -39,19 +39,19 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say }: Opti
   return { findings, server, named: (outcome: Finding['outcome']) => rulesOf(findings, outcome) };
 }
 
-function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): readonly Rule[] {
+function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): readonly ConformanceRule[] {
   return findings.filter((one) => one.outcome === outcome).map(({ rule }) => rule);
 }
 
 test('a server that keeps the protocol passes every rule but the one that needs a restart', async (t) => {
   const { findings, named, server } = await checked(t);
   assert.deepEqual([named('fail'), named('skipped')], [[], ['restart']]);
-  assert.deepEqual(findings.map(({ rule }) => rule).toSorted(), Object.keys(rules).toSorted());
+  assert.deepEqual(findings.map(({ rule }) => rule).toSorted(), Object.keys(conformanceRules).toSorted());
   assert.deepEqual([...server.jobs.values()].map(({ status }) => status).toSorted(), ['canceled', 'succeeded']);
 });
 
 /** One way to break each rule, and no other one. */
-const breaks: Readonly<Record<Exclude<Rule, 'restart'>, () => Break>> = {
+const breaks: Readonly<Record<Exclude<ConformanceRule, 'restart'>, () => Break>> = {
   'key-missing': () => (asked, tell) => (asked.method === 'GET' ? tell({ hasKey: true }) : tell()),
   'key-invalid': () => (asked, tell) => (asked.method === 'PUT' ? tell({ hasKey: true }) : tell()),
   'get-unknown':

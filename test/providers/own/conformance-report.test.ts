@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findInAll, receivedOf, statusIn } from '../../../src/providers/own/conformance-report.ts';
+import { verdictsOnAll, receivedOf, statusIn } from '../../../src/providers/own/conformance-report.ts';
 
 const request = { method: 'GET', path: '/jobs/1', id: '1' };
 const chunked = { 'transfer-encoding': 'chunked' };
@@ -16,7 +16,7 @@ const refusal = (error: unknown) => received(404, { error });
 /** The outcomes by rule, with why a rule failed. */
 function outcomesOf(...all: readonly ReturnType<typeof received>[]) {
   return Object.fromEntries(
-    findInAll(all).map(([rule, { outcome, came }]) => [
+    verdictsOnAll(all).map(([rule, { outcome, came }]) => [
       rule,
       outcome === 'fail' ? came?.slice(0, came.indexOf(': GET')) : outcome,
     ]),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSizes } from '../../../src/catalogue/media/frame-size.ts';
-import { photographs, shotTime } from '../../../src/providers/preview/photographs.ts';
+import { frameSizesAt720p } from '../../../src/catalogue/media/frame-size.ts';
+import { photographLayers, shotTime } from '../../../src/providers/preview/photographs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { discImage, placesOf } from './render-support.ts';
 
@@ -27,9 +27,9 @@ test('a photograph of any shape fills a frame of any shape as long as it is seen
     await discImage(folder, 300, 800),
     await discImage(folder, 2400, 300),
   ];
-  for (const frame of Object.values(frameSizes)) {
+  for (const frame of Object.values(frameSizesAt720p)) {
     for (const image of images) {
-      const [, shot] = await photographs([image], { frame, filmFrames: 96 });
+      const [, shot] = await photographLayers([image], { frame, filmFrames: 96 });
       assert.ok(shot);
       const places = placesOf(shot, 96);
       assert.ok(places.every(({ x, y }) => Number.isInteger(x) && Number.isInteger(y)));
@@ -44,8 +44,8 @@ test('a photograph of any shape fills a frame of any shape as long as it is seen
 test('a photograph is not stretched: a disc stays a disc', async (t) => {
   const folder = await temporaryFolder(t);
   for (const image of [await discImage(folder, 1600, 1000), await discImage(folder, 800, 1600)]) {
-    for (const frame of Object.values(frameSizes)) {
-      const [, shot] = await photographs([image], { frame, filmFrames: 96 });
+    for (const frame of Object.values(frameSizesAt720p)) {
+      const [, shot] = await photographLayers([image], { frame, filmFrames: 96 });
       assert.ok(shot);
       const white = Array.from({ length: shot.rgba.length / 4 }, (_, i) => i).filter(
         (i) => (shot.rgba[4 * i] ?? 0) > 150,

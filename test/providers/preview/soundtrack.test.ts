@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { samplesPerSecond, soundtrack } from '../../../src/providers/preview/soundtrack.ts';
+import { samplesPerSecond, composeSoundtrack } from '../../../src/providers/preview/soundtrack.ts';
 
 const channel = (sound: Float32Array, side: 0 | 1) => sound.filter((_, i) => i % 2 === side);
 
@@ -9,7 +9,7 @@ test('sound is as long as the film, fades from and to silence, is heard througho
     ['a', 4],
     ['b', 5],
   ] as const) {
-    const sound = await soundtrack(seed, seconds);
+    const sound = await composeSoundtrack(seed, seconds);
     for (const samples of [channel(sound, 0), channel(sound, 1)]) {
       assert.equal(samples.length, seconds * samplesPerSecond);
       assert.deepEqual([Math.abs(samples[0] ?? 1), Math.abs(samples.at(-1) ?? 1)], [0, 0]);
@@ -24,6 +24,6 @@ test('sound is as long as the film, fades from and to silence, is heard througho
 });
 
 test('a seed has its own sound, always the same', async () => {
-  assert.deepEqual(await soundtrack('a', 4), await soundtrack('a', 4));
-  assert.notDeepEqual(await soundtrack('a', 4), await soundtrack('b', 4));
+  assert.deepEqual(await composeSoundtrack('a', 4), await composeSoundtrack('a', 4));
+  assert.notDeepEqual(await composeSoundtrack('a', 4), await composeSoundtrack('b', 4));
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';
 
@@ -32,7 +32,7 @@ for (const [command, rest] of commands) {
   test(`videogen ${command} names the closed account in one line, and changes nothing`, async () => {
     const { code, stdout, stderr } = await run(...command.split(' '), ...rest());
     assert.deepEqual([code, stdout, stderr], [1, '', `account ${accountId} is closed for good\n`]);
-    const [latest] = await listActions(database.db, { limit: 1 });
+    const [latest] = await listOperatorActions(database.db, { limit: 1 });
     assert.equal(latest?.action, 'accounts.close');
   });
 }

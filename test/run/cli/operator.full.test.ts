@@ -5,8 +5,8 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
-import { listActions } from '../../../src/accounts/operators/operator-actions.ts';
-import { findOperator, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { findAndTouchOperator, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';
@@ -29,15 +29,15 @@ async function run(...args: readonly string[]): Promise<Record<string, unknown>>
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-const latest = async () => (await listActions(database.db, { limit: 1 }))[0];
-const countActions = async () => (await listActions(database.db, { limit: 1_000 })).length;
+const latest = async () => (await listOperatorActions(database.db, { limit: 1 }))[0];
+const countActions = async () => (await listOperatorActions(database.db, { limit: 1_000 })).length;
 
 test('an operator is made with a key that is shown once, is listed without it, and is revoked for good', async () => {
   assert.deepEqual(await listOperators(database.db), [], 'none exists unless it is created');
   const sinceMs = Date.now();
   const { operatorId, key } = await run('operator', 'create', 'ada', '--expires', '90d');
   assert.match(String(key), /^vgop_[0-9A-Za-z]{36}$/);
-  assert.deepEqual(await findOperator(database.db, String(key)), { operatorId, name: 'ada' });
+  assert.deepEqual(await findAndTouchOperator(database.db, String(key)), { operatorId, name: 'ada' });
   assert.deepEqual((await latest())?.action, 'operators.create');
   assert.ok(!JSON.stringify(await latest()).includes(String(key)));
   const { operators } = await run('operator', 'list');
@@ -46,7 +46,7 @@ test('an operator is made with a key that is shown once, is listed without it, a
   assertSince(sinceMs, Number(shown?.['expireTime']) - 90 * 86_400_000);
   assert.ok(!JSON.stringify(operators).includes(String(key)));
   assert.deepEqual(await run('operator', 'revoke', String(operatorId)), { operatorId, revoked: true });
-  assert.equal(await findOperator(database.db, String(key)), undefined);
+  assert.equal(await findAndTouchOperator(database.db, String(key)), undefined);
   assert.deepEqual((await latest())?.action, 'operators.revoke');
 });
 
@@ -57,7 +57,7 @@ test('every change by the command line is in the log, with the user of the machi
   assert.equal((await run('credits', 'grant', '5', '--account', 'studio', '--reason', 'thanks'))['balance'], 15);
   await run('callback-secret', 'rotate', '--account', id);
   await run('callback-secret', 'rotate', '--account', id, '--events');
-  const actions = (await listActions(database.db, { accountId: id, limit: 100 })).toReversed();
+  const actions = (await listOperatorActions(database.db, { accountId: id, limit: 100 })).toReversed();
   assert.deepEqual(
     actions.map(({ action }) => action),
     ['accounts.create', 'keys.create', 'credits.grant', 'callback_secret.rotate', 'event_secret.rotate'],

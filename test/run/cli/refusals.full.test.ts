@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
@@ -63,7 +63,7 @@ for (const [what, args, why] of refused) {
     assert.match(stderr, why);
     assert.match(stderr, /^error: .*\n\(examples: .* --help\)\n$/);
     assert.deepEqual(await listApiKeys(database.db, accountId), []);
-    assert.deepEqual((await readBooks(database.db, { accountId, limit: 1 })).entries, []);
+    assert.deepEqual((await readBalanceAndEntries(database.db, { accountId, limit: 1 })).entries, []);
   });
 }
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { insertFirstSigningSecret } from '../../../src/tasks/callbacks/signing-secret-rows.ts';
 import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
@@ -51,7 +51,7 @@ describe('doctor, of the database,', () => {
       atDatabase((url) => void (url.pathname = '/no_such')),
     );
     assert.match(missing, /^error: .*no_such.* → Create the database/);
-    const port = await freePort();
+    const port = await reserveFreePort();
     const closed = await line(
       'database',
       atDatabase((url) => void (url.port = String(port))),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PaymentHealth } from '../../../src/credits/payments/payment-health.ts';
-import { paymentsFinding, type PaymentsToCheck } from '../../../src/run/doctor/check-payments.ts';
-import { shortfallsFinding } from '../../../src/run/doctor/check-shortfalls.ts';
+import { paymentHealthFinding, type PaymentsToCheck } from '../../../src/run/doctor/check-payments.ts';
+import { recentShortfallsFinding } from '../../../src/run/doctor/check-shortfalls.ts';
 
 const hourMs = 3_600_000;
 const now = 1_790_000_000_000;
@@ -27,7 +27,7 @@ const rows: readonly [PaymentsToCheck['provider'], number, Partial<PaymentHealth
 
 for (const [provider, packages, changed, state, words] of rows) {
   test(`payments that are ${provider === undefined ? 'off' : `on (test: ${provider.isTest})`}, with ${packages} packages and ${JSON.stringify(changed)}, are ${state}`, () => {
-    const finding = paymentsFinding({ provider, packages }, { ...health, ...changed });
+    const finding = paymentHealthFinding({ provider, packages }, { ...health, ...changed });
     assert.deepEqual([finding.check, finding.state], ['payments', state]);
     assert.match(finding.message, words);
   });
@@ -35,9 +35,9 @@ for (const [provider, packages, changed, state, words] of rows) {
 
 test('models whose videos fall short are a warning that names the first three', () => {
   const models = ['a', 'b', 'c', 'd'].map((model, index) => ({ model, tasks: index + 1, failMsg: `why ${model}` }));
-  assert.equal(shortfallsFinding([]).state, 'ok');
-  const three = shortfallsFinding(models.slice(0, 3));
+  assert.equal(recentShortfallsFinding([]).state, 'ok');
+  const three = recentShortfallsFinding(models.slice(0, 3));
   assert.equal(three.state, 'warning');
   assert.match(three.message, /1 of a \(.*why a\), 2 of b \(.*why b\), 3 of c \(.*why c\)$/);
-  assert.match(shortfallsFinding(models).message, /why c\) and those of 1 more models$/);
+  assert.match(recentShortfallsFinding(models).message, /why c\) and those of 1 more models$/);
 });

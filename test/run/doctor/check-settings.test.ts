@@ -11,8 +11,8 @@ import {
   checkPublicUrl,
   checkSecretEntropy,
 } from '../../../src/run/doctor/check-settings.ts';
-import { spaceFindings } from '../../../src/run/doctor/check-store.ts';
-import { failure, runChecks, withoutSecrets } from '../../../src/run/doctor/finding.ts';
+import { checkFreeSpace } from '../../../src/run/doctor/check-store.ts';
+import { failure, runChecks, redactSecrets } from '../../../src/run/doctor/finding.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 
 const random = '5b0c0b5f3a0d8c1e9f6a7b2d4c3e1f08';
@@ -121,14 +121,14 @@ test('a check that throws is an error, one that hangs an error when its time is 
 
 test('what is shown holds no secret, wherever an error carried it', () => {
   const found = [failure('database', 'cannot reach postgres://u:pass word@db', 'not pass word')];
-  assert.deepEqual(withoutSecrets(found, ['pass word', undefined, '']), [
+  assert.deepEqual(redactSecrets(found, ['pass word', undefined, '']), [
     failure('database', 'cannot reach postgres://u:[secret]@db', 'not [secret]'),
   ]);
 });
 
 test('a folder with less room than its files need is an error, with little more a warning', async () => {
   const stateOf = async (leastBytes: number, enoughBytes: number) =>
-    (await spaceFindings('work folder', tmpdir(), { leastBytes, enoughBytes })).map(({ state }) => state);
+    (await checkFreeSpace('work folder', tmpdir(), { leastBytes, enoughBytes })).map(({ state }) => state);
   assert.deepEqual(await stateOf(Infinity, Infinity), ['error']);
   assert.deepEqual(await stateOf(0, Infinity), ['warning']);
   assert.deepEqual(await stateOf(0, 0), ['ok']);

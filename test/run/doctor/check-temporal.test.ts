@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { checkTemporal, explainUnusableTemporal } from '../../../src/run/doctor/check-temporal.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { checkTemporal, findTemporalProblem } from '../../../src/run/doctor/check-temporal.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import type { QueueName } from '../../../src/temporal/connection/task-queues.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
 
@@ -25,7 +25,7 @@ test('doctor reports the schedules and the queues of an installation without wor
     'queue tasks: error',
     'queue generation: error',
   ]);
-  assert.equal(await explainUnusableTemporal(target), undefined);
+  assert.equal(await findTemporalProblem(target), undefined);
 });
 
 const rest = ['search attributes', 'task queue partitions', 'schedules', 'queue tasks'].map(
@@ -36,12 +36,12 @@ test('without its namespace an installation has an error, and what is in it is n
   const target = targetOf(`none-${randomUUID()}`);
   const states = ['temporal: ok', 'temporal tls: ok', 'namespace: error', ...rest];
   assert.deepEqual(await statesOf(target, ['tasks']), states);
-  assert.match((await explainUnusableTemporal(target)) ?? '', new RegExp(`no namespace ${target.namespace}`));
+  assert.match((await findTemporalProblem(target)) ?? '', new RegExp(`no namespace ${target.namespace}`));
 });
 
 test('a Temporal that does not answer is an error, and the rest is not checked', async () => {
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await reserveFreePort()}`;
   const target = targetOf('default', address);
   assert.deepEqual(await statesOf(target, ['tasks']), ['temporal: error', 'namespace: unknown', ...rest]);
-  assert.match((await explainUnusableTemporal(target)) ?? '', new RegExp(`^Temporal at ${address} cannot be used`));
+  assert.match((await findTemporalProblem(target)) ?? '', new RegExp(`^Temporal at ${address} cannot be used`));
 });

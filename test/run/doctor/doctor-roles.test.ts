@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { type DoctorRole, examine, examineMachine } from '../../../src/run/doctor/doctor.ts';
+import { type DoctorRole, runDoctorChecks, examineMachine } from '../../../src/run/doctor/doctor.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const servers = ['database', 'temporal'];
@@ -42,7 +42,7 @@ for (const [role, queues, checks] of rows) {
       VIDEOGEN_DATA: folder,
       WORKER_QUEUES: queues,
     });
-    const findings = await examine(config, { databaseUrl: undefined, temporal: undefined, secret: undefined }, role);
+    const findings = await runDoctorChecks(config, { databaseUrl: undefined, temporal: undefined, secret: undefined }, role);
     assert.deepEqual(
       findings.map(({ check }) => check),
       checks,

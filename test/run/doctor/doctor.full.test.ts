@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import type { DoctorRole } from '../../../src/run/doctor/doctor.ts';
 import type { Finding } from '../../../src/run/doctor/finding.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
@@ -84,7 +84,7 @@ describe('doctor', () => {
   });
 
   test('reports a Temporal that is not there', async () => {
-    const address = `127.0.0.1:${await freePort()}`;
+    const address = `127.0.0.1:${await reserveFreePort()}`;
     assert.match(
       await line('temporal', { TEMPORAL_ADDRESS: address }),
       /^error: .*ECONNREFUSED.* → Check TEMPORAL_ADDRESS/,
@@ -206,7 +206,7 @@ function restore(name: string, value: string | undefined): void {
 /** Accepts connections and sends nothing, like a host whose packets are swallowed once a connection is open. */
 async function silentServer(t: TestContext): Promise<string> {
   const server = createServer(() => {});
-  const port = await freePort();
+  const port = await reserveFreePort();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   t.after(() => server.close());
   return `127.0.0.1:${port}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { persistedSecret, lockDataFolder } from '../../../src/run/embedded/data-folder.ts';
+import { readOrCreateSecret, lockDataFolder } from '../../../src/run/embedded/data-folder.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -77,12 +77,12 @@ test('the secret is created once and never replaced, even if it is damaged', asy
   const folder = await awkwardFolder();
   const path = join(folder, 'secret');
   await mkdir(folder, { recursive: true });
-  const secret = await persistedSecret(folder);
+  const secret = await readOrCreateSecret(folder);
   assert.match(secret, /^[\w-]{43}$/);
-  assert.equal(await persistedSecret(folder), secret);
+  assert.equal(await readOrCreateSecret(folder), secret);
   for (const damaged of ['', '\n', secret.slice(0, 31)]) {
     await writeFile(path, damaged);
-    await assert.rejects(persistedSecret(folder), {
+    await assert.rejects(readOrCreateSecret(folder), {
       name: 'SetupError',
       message: /^The secret in .* is damaged.* backup/,
     });
@@ -90,5 +90,5 @@ test('the secret is created once and never replaced, even if it is damaged', asy
   }
   await rm(path);
   await mkdir(path);
-  await assert.rejects(persistedSecret(folder), { name: 'SetupError', message: /cannot be read \(EISDIR\)/ });
+  await assert.rejects(readOrCreateSecret(folder), { name: 'SetupError', message: /cannot be read \(EISDIR\)/ });
 });

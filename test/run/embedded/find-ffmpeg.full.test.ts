@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { cachedFfmpeg, findFfmpeg } from '../../../src/run/embedded/find-ffmpeg.ts';
+import { ffmpegCachePath, findOrDownloadFfmpeg } from '../../../src/run/embedded/find-ffmpeg.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -15,12 +15,12 @@ const silent = () => undefined;
 test('the pinned ffmpeg comes from PyPI once, and is the version that the image has', async () => {
   const cacheFolder = await awkwardFolder();
   const search = { explicitPath: undefined, cacheFolder, log: silent };
-  const path = await findFfmpeg(search);
-  assert.equal(path, cachedFfmpeg(cacheFolder));
+  const path = await findOrDownloadFfmpeg(search);
+  assert.equal(path, ffmpegCachePath(cacheFolder));
   const { stdout } = await promisify(execFile)(path, ['-version']);
   assert.ok(stdout.startsWith(`ffmpeg version n${basename(path).replace('ffmpeg-', '')}`), stdout.slice(0, 60));
   const { ino } = await stat(path);
-  assert.equal(await findFfmpeg({ ...search, files: 'http://127.0.0.1:9/' }), path);
+  assert.equal(await findOrDownloadFfmpeg({ ...search, files: 'http://127.0.0.1:9/' }), path);
   assert.equal((await stat(path)).ino, ino);
   assert.deepEqual(await readdir(cacheFolder), [basename(path)]);
   const [source, dockerfile] = await Promise.all([
@@ -37,9 +37,9 @@ test('an explicit path is the only candidate', async () => {
   await mkdir(folder, { recursive: true });
   const explicitPath = join(folder, 'mine');
   const search = { explicitPath, cacheFolder: folder, log: silent };
-  await assert.rejects(findFfmpeg(search), /^SetupError: FFMPEG_PATH: .*mine cannot be run as ffmpeg/);
+  await assert.rejects(findOrDownloadFfmpeg(search), /^SetupError: FFMPEG_PATH: .*mine cannot be run as ffmpeg/);
   await writeFile(explicitPath, '#!/bin/sh\n', { mode: 0o755 });
-  assert.equal(await findFfmpeg(search), explicitPath);
+  assert.equal(await findOrDownloadFfmpeg(search), explicitPath);
 });
 
 test('without access to PyPI the one on the PATH is used, else the error names both remedies', async (t) => {

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { freePort, persistedPort, reservePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort, readOrReservePort, reservePort } from '../../../src/run/embedded/persisted-port.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -23,13 +23,13 @@ test('a port that a process has chosen is chosen by no other until that process 
 test('a stored port stays the same, and is replaced when a program listens on it', async (t) => {
   const file = await awkwardFolder();
   await mkdir(dirname(file), { recursive: true });
-  const port = await freePort();
+  const port = await reserveFreePort();
   await writeFile(file, `${port}\n`);
-  assert.equal(await persistedPort(file), port);
+  assert.equal(await readOrReservePort(file), port);
   const program = createServer().listen(port, '127.0.0.1');
   t.after(() => void program.close());
   await once(program, 'listening');
-  const another = await persistedPort(file);
+  const another = await readOrReservePort(file);
   assert.notEqual(another, port);
   assert.equal(await readFile(file, 'utf8'), `${another}\n`);
 });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { commandFromPs, commandOf, stopProcess } from '../../../src/run/embedded/running-process.ts';
+import { commandLineFromPs, commandLineOf, stopProcess } from '../../../src/run/embedded/running-process.ts';
 
 for (const [name, read] of [
-  ['the usual way', commandOf],
-  ['ps, the way of macOS', commandFromPs],
+  ['the usual way', commandLineOf],
+  ['ps, the way of macOS', commandLineFromPs],
 ] as const) {
   test(`${name}: a process is found with its arguments, and not after its end`, async (t) => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)', 'some argument'], { stdio: 'ignore' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { boundServerLog, keepBounded, openServerLog, serverLogTail } from '../../../src/run/embedded/server-log.ts';
+import { boundServerLog, keepLogBounded, openServerLog, serverLogTail } from '../../../src/run/embedded/server-log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -45,7 +45,7 @@ test('the log of a running server is bounded every minute', async (t) => {
   const path = join(folder, 'server.log');
   await writeFile(path, 'x'.repeat(maxBytes + 1));
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const timer = keepBounded(path);
+  const timer = keepLogBounded(path);
   t.mock.timers.tick(59_999);
   assert.deepEqual(await readdir(folder), ['server.log']);
   t.mock.timers.tick(1);

@@ -6,7 +6,7 @@ import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
-import { runAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { markPaymentsReconciled } from '../../../src/credits/maintenance-times.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
@@ -56,14 +56,14 @@ test('a violation of the books is seen at /metrics until it is put right, also w
   const move = (text: string) => database.db.run({ name: text, text });
   await move('update accounts set balance = balance + 1');
   const sinceMs = Date.now();
-  await runAudit(database.db, 'recent');
+  await runAndRecordAudit(database.db, 'recent');
   assert.equal(await metric('videogen_ledger_violations'), 1);
   assertSince(sinceMs, 1_000 * (await metric('videogen_ledger_audited_timestamp_seconds{kind="recent"}')));
   isUnavailable = true;
   assert.equal(await metric('videogen_ledger_violations'), 1);
   isUnavailable = false;
   await move('update accounts set balance = balance - 1');
-  await runAudit(database.db, 'recent');
+  await runAndRecordAudit(database.db, 'recent');
   assert.equal(await metric('videogen_ledger_violations'), 0);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startMetricsServer } from '../../../src/run/main/monitoring/metrics-server.ts';
@@ -11,7 +11,7 @@ const host = '127.0.0.1';
 const log = createLog({ level: 'silent' });
 
 test('METRICS_PORT serves the metrics of this process, that it lives and whether it is ready, and nothing else, until it is closed', async () => {
-  const metricsPort = await freePort();
+  const metricsPort = await reserveFreePort();
   const metrics = createMetrics();
   const part = await startMetricsServer({ host, metricsPort }, log, metrics);
   const send = createHttpClient(`http://${host}:${metricsPort}`);

@@ -8,7 +8,7 @@ import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gau
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { setProviderSwitchAs, recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
+import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -62,7 +62,7 @@ test('slots, waiting tasks, cooldowns and switches of the catalogue are scraped 
   const place = { ordinal: 1, accountId, limit: 1, provider: 'beta' };
   for (const pool of ['beta/org/wan-2', 'beta/gone'])
     await reserveSlot(db, { ...place, pool, taskId: await acceptTestTask(db, accountId, taskParam('b')) });
-  await recordPoolFailure(db, { ...failure, baseMs: 3_600_000, maxMs: 3_600_000 });
+  await startCooldown(db, { ...failure, baseMs: 3_600_000, maxMs: 3_600_000 });
   const actor = { kind: 'command_line', name: 'ada' } as const;
   await setProviderSwitchAs(db, actor, { provider: 'beta', state: 'draining', reason: 'a test' });
   reads = 0;

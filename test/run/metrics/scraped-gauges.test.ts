@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scrapeMetrics, type Snapshot } from '../../../src/run/metrics/scraped-gauges.ts';
+import { scrapedGauges, type ScrapeSnapshot } from '../../../src/run/metrics/scraped-gauges.ts';
 
 const pool = { pool: 'fal/fast', limit: 4, occupying: 3, waiting: 2, oldestWaitMs: 61_500, coolingMs: 7_250 };
 const idle = { pool: 'fal/slow', limit: 1, occupying: 0, waiting: 0, oldestWaitMs: undefined, coolingMs: undefined };
@@ -32,11 +32,11 @@ const snapshot = {
     { provider: 'fal', origin: 'https://fal.example', state: 'draining', pools: [pool, idle, unlimited] },
     { provider: 'preview', origin: null, state: 'enabled', pools: [{ ...pool, pool: 'preview/p' }] },
   ],
-} as unknown as Snapshot; // the fields that are read
+} as unknown as ScrapeSnapshot; // the fields that are read
 
-const gauge = (name: string, from: Partial<Snapshot> = snapshot) =>
+const gauge = (name: string, from: Partial<ScrapeSnapshot> = snapshot) =>
   Object.fromEntries(
-    scrapeMetrics
+    scrapedGauges
       .filter((one) => one.name === `videogen_${name}`)
       .flatMap(({ samples }) => samples(from))
       .map(([labels, value]) => [Object.values(labels).join(' '), value]),
@@ -79,7 +79,7 @@ const expected: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 test('each gauge of a scrape has its own figure, and times in seconds', () => {
   assert.deepEqual(
     Object.keys(expected).toSorted((a, b) => a.localeCompare(b)),
-    scrapeMetrics.map(({ name }) => name.replace('videogen_', '')).toSorted((a, b) => a.localeCompare(b)),
+    scrapedGauges.map(({ name }) => name.replace('videogen_', '')).toSorted((a, b) => a.localeCompare(b)),
   );
   for (const [name, samples] of Object.entries(expected)) assert.deepEqual(gauge(name), samples, name);
 });
@@ -89,7 +89,7 @@ test('tasks of models that have left the catalogue count together', () => {
     models: new Map(),
     counts: [1, 2].map((tasks) => ({ model: `m${tasks}`, state: 'waiting', tasks })),
   };
-  const [[group, tasks] = []] = Object.entries(gauge('tasks', { queues } as unknown as Snapshot)); // the fields that are read
+  const [[group, tasks] = []] = Object.entries(gauge('tasks', { queues } as unknown as ScrapeSnapshot)); // the fields that are read
   assert.match(group ?? '', /^waiting /);
   assert.equal(tasks, 3);
 });

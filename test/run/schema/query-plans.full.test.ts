@@ -3,18 +3,18 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../../src/catalogue/tasks/task.ts';
-import { findTaskOfAttempts } from '../../../src/tasks/accept/create-attempts.ts';
+import { findAnswerToAttempt } from '../../../src/tasks/accept/create-attempts.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
-import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/callers/find-caller.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../../src/tasks/end/content-deletion.ts';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
-import { readBookedCredits } from '../../../src/credits/reports/margin.ts';
+import { readCreditsOutsideTasks } from '../../../src/credits/reports/margin.ts';
 import { monthOf, readStatement } from '../../../src/credits/reports/account-statement.ts';
 import type { Database, Statement } from '../../../src/platform/database/database.ts';
 import { findEventEndpoint, requestEventRedelivery } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { listOwnEvents, redeliverFailedEvents } from '../../../src/tasks/callbacks/own-deliveries.ts';
+import { listOwnEvents, makeFailedEventsPending } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { listOverdueDeliveries } from '../../../src/tasks/callbacks/deliveries.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listUnsettledJobs } from '../../../src/tasks/jobs/job-ends.ts';
@@ -68,10 +68,10 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const task = { taskId, accountId, ...requestOf(taskParam('another')), ...listedTerms };
     await acceptTask(watched, task);
     for (const waits of [false, true]) await acceptBatch(watched, [task], { waits });
-    for (const attempt of ['merged', 'running', 1] as const) await findTaskOfAttempts(watched, { ...task, attempt });
+    for (const attempt of ['merged', 'running', 1] as const) await findAnswerToAttempt(watched, { ...task, attempt });
   },
   poll: async ({ watched, taskId, account: { key } }) => {
-    await createCallerFinder(watched)(key, taskId);
+    await createCallerAndTaskFinder(watched)(key, taskId);
     await tasks.findTask(watched, taskId);
     await tasks.listEndedAmong(watched, [taskId]);
   },
@@ -91,7 +91,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     await listOwnEvents(watched, { ...filter, type: 'balance.low' });
     await findEventEndpoint(watched, accountId);
     await requestEventRedelivery(watched, accountId, accountId);
-    await redeliverFailedEvents(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
+    await makeFailedEventsPending(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   },
   'request a slot': async ({ watched, taskId, account: { accountId } }) => {
     const request = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider: 'busy', limit: 3 };
@@ -110,7 +110,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     for (const month of ['2026-01', new Date().toISOString().slice(0, 7)])
       await readStatement(watched, { accountId, ...(monthOf(month) ?? assert.fail()) });
   },
-  'read booked credits': ({ watched }) => readBookedCredits(watched, { fromMs: Date.now() - 1e9, toMs: Date.now() }),
+  'read booked credits': ({ watched }) => readCreditsOutsideTasks(watched, { fromMs: Date.now() - 1e9, toMs: Date.now() }),
   'audit codes and caps': ({ watched, account: { accountId } }) =>
     checkBooks(watched, { accounts: [accountId], capped: [accountId] }),
   housekeeping: async ({ watched, taskId }) => {
@@ -157,7 +157,7 @@ cases['count tasks'] = async ({ watched, account: { accountId } }) => {
 };
 for (const kind of [undefined, 'charge', 'refund', 'grant'] as const)
   cases[`list ${kind ?? 'all'} entries`] = ({ watched, account: { accountId } }) =>
-    readBooks(watched, { accountId, kind, before: 1_000, limit: 50 });
+    readBalanceAndEntries(watched, { accountId, kind, before: 1_000, limit: 50 });
 
 for (const [name, run] of Object.entries(cases))
   test(`no growing table is scanned: ${name}`, async () => {

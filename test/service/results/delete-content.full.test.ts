@@ -6,7 +6,7 @@ import { callbackWorkflowId, taskWorkflowId } from '../../../src/temporal/connec
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { describeTask, unlessMissing } from '../../../src/temporal/workflows/describe-task.ts';
+import { describeTaskWorkflow, unlessMissing } from '../../../src/temporal/workflows/describe-task.ts';
 import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/call-api.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
@@ -67,7 +67,7 @@ describe('deletion on request', () => {
       await temporal.untilRun('housekeeping', 'the end of the histories', async () => {
         const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
         const [task, delivery] = [
-          await describeTask(temporal.client, taskId),
+          await describeTaskWorkflow(temporal.client, taskId),
           await unlessMissing(temporal.client, () => callback.describe()),
         ];
         return task.status === 'missing' && delivery === undefined ? true : undefined;

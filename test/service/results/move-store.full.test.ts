@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type RunningPart } from '../../../src/run/config/process-settings.ts';
+import { externalSettings, type DrainablePart } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
@@ -27,7 +27,7 @@ test(
     const world = await createTestEnvironment(server.environment);
     const { key } = await createTestAccount(world.database, 100_000);
     const log = createLog({ level: 'silent' });
-    const running = new Set<RunningPart>();
+    const running = new Set<DrainablePart>();
     t.after(async () => {
       for (const part of running) await part.close();
       await world.close();
@@ -36,7 +36,7 @@ test(
 
     /** An API and a worker with these stores. */
     const startBoth = async (stores: Stores) => {
-      const port = await freePort();
+      const port = await reserveFreePort();
       const environment = { ...world.environment, PORT: String(port), ...stores };
       const settings = externalSettings(readConfig(environment));
       const worker = await startWorker(settings, log, (error) => {

@@ -9,7 +9,7 @@ import type { Settings } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { createTaskProgress } from '../../../src/temporal/workflows/task-progress.ts';
+import { createTaskProgressReader } from '../../../src/temporal/workflows/task-progress.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { connectEngine, type EngineClient, model } from '../../support/service/test-installation.ts';
@@ -127,7 +127,7 @@ describe('the keys of payloads', { concurrency: 3 }, () => {
         const generate = async () => {
           const id = await start(['one'], 'a lighthouse', `${receiver.url}/a`);
           await withTemporal(['one'], async ({ client }) => {
-            const progressOf = createTaskProgress(client);
+            const progressOf = createTaskProgressReader(client);
             await waitFor('progress', async () => {
               const task = await findTask(db, id);
               return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;

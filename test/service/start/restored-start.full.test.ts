@@ -7,10 +7,10 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
-import { findPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
+import { findPostgresUrl } from '../../../src/run/embedded/postgres/postgres.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { type Api, createdTask, recordInfo, waitForRecord } from '../../support/service/call-api.ts';
 import { endOf, endPrograms } from '../../support/processes/programs.ts';
@@ -56,7 +56,7 @@ describe('a data folder of npm start that is restored', () => {
   };
   /** Uses the database of the service that runs. */
   const withDatabase = async <T>(use: (db: Database) => Promise<T>): Promise<T> => {
-    const url = await waitFor('the database', () => findPostgres(join(data, 'postgres')));
+    const url = await waitFor('the database', () => findPostgresUrl(join(data, 'postgres')));
     const db = createDatabase({ url, poolSize: 1, onIdleError: () => undefined });
     try {
       return await use(db);
@@ -95,7 +95,7 @@ when (new.id = '${foreign}' and new.state = 'fail') execute function wait_at_gat
     [backup, data] = [join(folder, 'backup'), join(folder, 'data')];
     upstream = await startOwnUpstream();
     await writeFile(join(folder, 'catalogue.yaml'), catalogueOf(upstream.address));
-    const port = await freePort();
+    const port = await reserveFreePort();
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     const settings = { VIDEOGEN_DATA: data, VIDEOGEN_MODELS: join(folder, 'catalogue.yaml'), PORT: String(port) };
     env = { ...rest, ...settings, READ_RATE: 'off' };
@@ -107,7 +107,7 @@ when (new.id = '${foreign}' and new.state = 'fail') execute function wait_at_gat
     early = await createdTask(api, { prompt: 'early', duration: 4 });
     const other = await withDatabase(async (db) => {
       const accountId = await createAccount(db, { name: 'other', credits: 1_000 });
-      return await createApiKey(db, { accountId, name: 'other', scopes });
+      return await createKeyUnchecked(db, { accountId, name: 'other', scopes });
     });
     foreign = await createdTask({ ...api, key: other?.key ?? '' }, { prompt: 'foreign', duration: 4 });
     await waitFor('both jobs', async () =>

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
@@ -21,7 +21,7 @@ test('VIDEOGEN_SECRET is changed as docs/operations/access.md describes: no link
   const { settings, database } = environment;
   const log = createLog({ level: 'silent' });
   const having = async (secret: string, ...secretPrevious: string[]): Promise<Settings> => {
-    const port = await freePort();
+    const port = await reserveFreePort();
     return { ...settings, secret, secretPrevious, port, publicUrl: `http://127.0.0.1:${port}` };
   };
   const linkOf = async (process: Settings) =>

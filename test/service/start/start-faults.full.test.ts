@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { processesOf } from '../../support/processes/processes.ts';
 
 // Each failed start prints one sentence without a stack, exits with 1 and leaves nothing running.
@@ -75,7 +75,7 @@ async function failedStart(t: TestContext, name: 'cli' | 'worker', extra: NodeJS
   const base = {
     VIDEOGEN_DATA: data,
     RESULT_STORE: join(data, 'results'),
-    PORT: String(await freePort()),
+    PORT: String(await reserveFreePort()),
   };
   const program = fileURLToPath(
     new URL(`../../../src/run/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, import.meta.url),
@@ -94,7 +94,7 @@ async function failedStart(t: TestContext, name: 'cli' | 'worker', extra: NodeJS
 }
 
 async function takenPort(t: TestContext): Promise<number> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());

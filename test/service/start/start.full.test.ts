@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { type Api, call, createdTask, recordInfo, waitForRecord } from '../../support/service/call-api.ts';
 import { processesOf } from '../../support/processes/processes.ts';
 import { endOf, endPrograms } from '../../support/processes/programs.ts';
@@ -18,7 +18,7 @@ describe('videogen start, with servers of its own', () => {
   let api: Api;
   before(async () => {
     data = await mkdtemp(join(tmpdir(), 'videogen-start-'));
-    const port = await freePort();
+    const port = await reserveFreePort();
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
     env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAILURES: '1', READ_RATE: 'off' };
     api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };

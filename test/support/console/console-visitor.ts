@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { clearedCookie } from '../../../src/api/sign-in/session-cookie.ts';
+import { clearedSessionCookie } from '../../../src/api/sign-in/session-cookie.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser, findUserByEmail } from '../../../src/accounts/people/users.ts';
@@ -108,7 +108,7 @@ async function sessionCookie({ baseUrl, database }: Served, email: string) {
 
 /** The cookie of a session, as a browser keeps it. */
 export function cookieFor(baseUrl: string, token: string) {
-  const [name = ''] = clearedCookie(baseUrl).split('=');
+  const [name = ''] = clearedSessionCookie(baseUrl).split('=');
   const secure = baseUrl.startsWith('https:');
   return { name, value: token, url: baseUrl, httpOnly: true, sameSite: 'Lax', secure } as const;
 }

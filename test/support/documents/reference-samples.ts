@@ -1,7 +1,7 @@
-import type { Offer } from '../../../src/catalogue/models/model.ts';
-import type { Description } from '../../../src/api/docs/openapi-document.ts';
-import { samplesOf } from '../../../src/api/docs/operation-section.ts';
-import { entryOf } from '../../../src/api/docs/reference-page.ts';
+import type { WithModels } from '../../../src/catalogue/models/model.ts';
+import type { OpenApiDescription } from '../../../src/api/docs/openapi-document.ts';
+import { operationSamples } from '../../../src/api/docs/operation-section.ts';
+import { referenceEntryOf } from '../../../src/api/docs/reference-page.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
 
@@ -14,10 +14,10 @@ export type ReferenceSample = {
 };
 
 /** The samples of every endpoint, as the reference shows them. */
-export function referenceSamples(offer: Offer, baseUrl: string): readonly ReferenceSample[] {
-  const description = JSON.parse(JSON.stringify(openApiDocument(offer))) as Description; // our own generator wrote it
+export function referenceSamples(offer: WithModels, baseUrl: string): readonly ReferenceSample[] {
+  const description = JSON.parse(JSON.stringify(openApiDocument(offer))) as OpenApiDescription; // our own generator wrote it
   return endpoints.map((endpoint) => {
-    const samples = samplesOf(description, entryOf(endpoint, description), { baseUrl, usesOwnClients: true });
+    const samples = operationSamples(description, referenceEntryOf(endpoint, description), { baseUrl, usesOwnClients: true });
     const textOf = (language: string) => samples.find((one) => one.language === language)?.text ?? '';
     const { operationId, path } = endpoint;
     return { operationId, path, sh: textOf('sh'), ts: textOf('ts'), python: textOf('python') };

@@ -1,5 +1,5 @@
 import { lockDataFolder } from '../../../src/run/embedded/data-folder.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { startPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
 import { startTemporal } from '../../../src/run/embedded/temporal/temporal-server.ts';
 
@@ -15,7 +15,7 @@ async function start(): Promise<unknown> {
         () => false,
       ),
     };
-  if (what === 'port') return { port: await freePort() };
+  if (what === 'port') return { port: await reserveFreePort() };
   if (what === 'postgres') return { ...(await startPostgres({ folder, log })) };
   return { ...(await startTemporal({ folder, cliPath, log, namespace: 'videogen' })) };
 }

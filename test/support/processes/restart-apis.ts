@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { setAccountLimits } from '../../../src/accounts/accounts.ts';
 import { createTask } from '../service/call-api.ts';
 import { createTestAccount, createTestEnvironment } from '../service/test-service.ts';
@@ -37,7 +37,7 @@ export async function restartUnderLoad(
   const { db } = environment.database;
   const { accountId, key } = await createTestAccount(environment.database, 1_000_000_000);
   await setAccountLimits(db, accountId, { maxUnfinishedTasks: 1_000_000, createRate: undefined });
-  const ports = [await freePort(), await freePort()] as const;
+  const ports = [await reserveFreePort(), await reserveFreePort()] as const;
   const apis = await Promise.all(ports.map((port) => startApiProcess(t, environment, port)));
   const { baseUrl, left } = await startBalancer(ports);
   const answers: string[] = [];

@@ -1,5 +1,5 @@
 import { SMTPServer } from 'smtp-server';
-import { mailServiceOf } from '../../../src/platform/brand/brand.ts';
+import { mailSignatureOf } from '../../../src/platform/brand/brand.ts';
 import { defaultBrand } from '../service/default-brand.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { sendDueMails } from '../../../src/platform/mail/send-mails.ts';
@@ -128,6 +128,6 @@ export async function deliveredTo(
 ) {
   const { db, log } = deps;
   const mailer = createMailer({ url, from: 'Videogen <no-reply@example.com>' });
-  await sendDueMails({ db, box, mailer, service: mailServiceOf(defaultBrand, serviceUrl), log });
+  await sendDueMails({ db, box, mailer, service: mailSignatureOf(defaultBrand, serviceUrl), log });
   return received.filter(({ to }) => to === email);
 }

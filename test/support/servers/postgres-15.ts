@@ -4,8 +4,8 @@ import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
-import { postgresAccount } from '../../../src/run/embedded/postgres/postgres-binaries.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { postgresSystemUser } from '../../../src/run/embedded/postgres/postgres-binaries.ts';
 
 const run = promisify(execFile);
 
@@ -19,14 +19,14 @@ export const skipWithoutPostgres15 = existsSync(join(postgresPrograms, 'pg_dump'
 export async function startPostgres15(): Promise<{ readonly url: string; close(): Promise<void> }> {
   // Beside the folder of the tests, which only this account may enter.
   const folder = await mkdtemp('/tmp/videogen-postgres-15-');
-  const account = await postgresAccount(folder);
+  const account = await postgresSystemUser(folder);
   const cluster = join(folder, 'cluster');
   const password = randomBytes(12).toString('hex');
   await writeFile(join(folder, 'password'), password);
   await chmod(folder, 0o700);
   if (account !== undefined)
     for (const path of [folder, join(folder, 'password')]) await chown(path, account.uid, account.gid);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const options = { ...account, cwd: folder, env: {} };
   const at = (name: string) => join(postgresPrograms, name);
   const initial = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`, '--no-sync'];

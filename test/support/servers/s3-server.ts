@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createResultStore, type ResultStore } from '../../../src/media/store/result-store.ts';
-import type { S3Settings } from '../../../src/media/store/s3/s3-client.ts';
+import type { S3ClientSettings } from '../../../src/media/store/s3/s3-client.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';
 import { listens } from '../processes/listens.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
@@ -18,7 +18,7 @@ const credentials = { accessKeyId: 'videogen-test', secretAccessKey: 'the secret
 
 export type S3Server = Pick<ServerProcess, 'kill' | 'stop' | 'start' | 'restart'> & {
   readonly bucket: string;
-  readonly s3: S3Settings & { readonly endpoint: string; readonly credentials: typeof credentials };
+  readonly s3: S3ClientSettings & { readonly endpoint: string; readonly credentials: typeof credentials };
   /** The same as variables. */
   readonly environment: Readonly<Record<string, string>>;
   /** The objects of the bucket as files. */
@@ -37,7 +37,7 @@ export async function startS3Server({
   const sidecar = join(root, 'sidecar');
   await mkdir(folder, { recursive: true });
   await mkdir(sidecar);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const limit = maxFileKilobytes === undefined ? '' : `ulimit -f ${maxFileKilobytes}; `;
   const listening = ['--quiet', '--keep-alive', '--port', `127.0.0.1:${port}`];
   const args = [...listening, 'posix', '--sidecar', sidecar, join(root, 'data')];

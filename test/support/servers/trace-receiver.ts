@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
 import { z } from 'zod';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** The path of an OpenTelemetry collector with an OTLP receiver and an OTLP/HTTP exporter. Without it spans come here directly. */
@@ -64,7 +64,7 @@ export async function startTraceReceiver(through?: string): Promise<TraceReceive
 
 async function startCollector(program: string, target: string) {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-otelcol-'));
-  const endpoint = `127.0.0.1:${await freePort()}`;
+  const endpoint = `127.0.0.1:${await reserveFreePort()}`;
   const config = {
     receivers: { otlp: { protocols: { http: { endpoint } } } },
     exporters: { otlphttp: { endpoint: target, compression: 'none' } },

@@ -1,7 +1,7 @@
-import { type Brand, ownName } from '../../../src/platform/brand/brand.ts';
+import { type Brand, productName } from '../../../src/platform/brand/brand.ts';
 
 export const defaultBrand: Brand = {
-  name: ownName,
+  name: productName,
   logo: undefined,
   accent: undefined,
   support: undefined,

@@ -14,16 +14,16 @@ import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';
 import type { TakeOrderDeps } from '../../../src/api/tasks/create-task-routes.ts';
-import { createSeenTasks } from '../../../src/tasks/list/record-tasks-seen.ts';
+import { createSeenTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
-import { createBadKeys, createRateLimiter, createLimiters } from '../../../src/api/core/limits/rate-limits.ts';
+import { createBadKeyLimiter, createRateLimiter, createFixedRateLimiters } from '../../../src/api/core/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../../src/api/core/server/server.ts';
 import { createTaskWaiters } from '../../../src/tasks/task-waiters.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { createStoreUpload } from '../../../src/media/references/store-upload.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { Operation } from '../../../src/api/core/endpoint.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
@@ -104,7 +104,7 @@ export async function startHttpService({
     ...overrides,
   };
   const deps: AppNeeds = {
-    ...createLimiters(),
+    ...createFixedRateLimiters(),
     ...orders,
     events: { emit: () => {} },
     resultStore,
@@ -132,14 +132,14 @@ export async function startHttpService({
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
     brand: defaultBrand,
     payments: undefined,
-    seenTasks: createSeenTasks(orders.db, orders.log),
+    seenTasks: createSeenTaskRecorder(orders.db, orders.log),
     requestLog: noRequestLog,
     searchesPrompts: true,
     promptRetentionMs: undefined,
     redirectsContent: false,
     reads: undefined,
     refusedCreates: undefined,
-    badKeys: createBadKeys(undefined),
+    badKeys: createBadKeyLimiter(undefined),
     signUp: closedSignUp,
     mails: undefined,
     metrics: undefined,
@@ -220,7 +220,7 @@ const allScopes: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'
 
 async function newAccount(db: Database, credits: number, scopes = allScopes) {
   const accountId = await createAccount(db, { name: 'test', credits });
-  const created = await createApiKey(db, { accountId, name: 'test', scopes });
+  const created = await createKeyUnchecked(db, { accountId, name: 'test', scopes });
   if (created === undefined) throw new Error('the account is there');
   return { accountId, key: created.key };
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
-import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
+import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/workflows/create-engine.ts';
 import { type ScheduleName, triggerSchedule } from '../../../src/temporal/schedules/schedules.ts';
 import type { FakeCatalogue } from '../tasks/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions } from '../tasks/fake-upstream.ts';
@@ -34,7 +34,7 @@ export function connectEngine({ settings }: Pick<TestEnvironment, 'settings'>) {
   const queues = taskQueuesOf(settings.taskQueue);
   return {
     client,
-    engine: patientEngine(createEngine(client, queues)),
+    engine: patientEngine(createWorkflowEngine(client, queues)),
     queues,
     trigger: (name: ScheduleName) => triggerSchedule(client, queues, name).catch(() => undefined),
     /** Runs `reconcile` every second instead of every minute. Returns a function that stops it. */
@@ -69,7 +69,7 @@ export async function createInstallation(
   const { close: disconnect, ...connection } = connectEngine(environment);
   const upstream = createFakeUpstream(fake);
   const { accountId } = await createTestAccount(database, openingCredits);
-  const workers: RunningPart[] = [];
+  const workers: DrainablePart[] = [];
   const accept = (callBackUrl?: string) => acceptTestTask(db, accountId, taskParam('a test', {}, callBackUrl));
   const start = async (callBackUrl?: string) => {
     const taskId = await accept(callBackUrl);

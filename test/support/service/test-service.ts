@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { scopes } from '../../../src/accounts/keys/api-key.ts';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type RunningPart, type Settings } from '../../../src/run/config/process-settings.ts';
+import { externalSettings, type DrainablePart, type Settings } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { temporalAddress } from '../servers/server-addresses.ts';
 
@@ -27,7 +27,7 @@ export type TestEnvironment = {
 export async function createTestEnvironment(extra: Environment = {}, dump?: string): Promise<TestEnvironment> {
   const database = await createTestDatabase(dump);
   const folder = await mkdtemp(join(tmpdir(), 'videogen-test-'));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const environment = {
     ...process.env,
     DATABASE_URL: database.url,
@@ -72,7 +72,7 @@ export async function startTestService(extra: Environment = {}): Promise<TestSer
   return { ...service, baseUrl: service.settings.publicUrl };
 }
 
-type StartPart = (settings: Settings, log: Log) => Promise<RunningPart>;
+type StartPart = (settings: Settings, log: Log) => Promise<DrainablePart>;
 
 const startWorkers: StartPart = async (settings, log) => {
   const part = await startWorker(settings, log, (error) => {
@@ -85,7 +85,7 @@ const startWorkers: StartPart = async (settings, log) => {
 async function startParts(extra: Environment, starts: readonly StartPart[]): Promise<TestEnvironment> {
   const environment = await createTestEnvironment(extra);
   const log = createLog({ level: environment.settings.logLevel });
-  const parts: RunningPart[] = [];
+  const parts: DrainablePart[] = [];
   for (const start of starts) parts.push(await start(environment.settings, log));
   return {
     ...environment,
@@ -101,7 +101,7 @@ export type TestAccount = { readonly accountId: string; readonly key: string };
 /** An account with credits and a key with every scope. */
 export async function createTestAccount({ db }: Pick<TestDatabase, 'db'>, credits = 10_000): Promise<TestAccount> {
   const accountId = await createAccount(db, { name: 'test', credits });
-  const created = await createApiKey(db, { accountId, name: 'test', scopes });
+  const created = await createKeyUnchecked(db, { accountId, name: 'test', scopes });
   if (created === undefined) throw new Error('the account is gone');
   return { accountId, key: created.key };
 }

@@ -1,10 +1,10 @@
-import type { Attempt } from '../../../activities/generation/attempt.ts';
+import type { GenerationAttempt } from '../../../activities/generation/attempt.ts';
 import { activityDepsOf, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 
 /** An attempt at the generation of a task, without its timers. */
-export function attemptAt(parts: WorkerParts, task: Task, workFolder: string): Attempt {
+export function attemptAt(parts: WorkerParts, task: Task, workFolder: string): GenerationAttempt {
   const deadlineMs = 60_000;
   const { signal } = new AbortController();
   return {

@@ -1,14 +1,14 @@
 import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
 import type { NewTask, TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
-import { fingerprint } from '../../../src/tasks/accept/task-terms.ts';
+import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import {
-  type ListedPrice,
+  type ApplicablePrice,
   type PriceRow,
-  type Amounts,
+  type PriceAmounts,
   standardPriceName,
 } from '../../../src/catalogue/prices/price-conditions.ts';
-import { isFinal, type Task, type TaskParam, type TaskResult } from '../../../src/catalogue/tasks/task.ts';
+import { isFinalState, type Task, type TaskParam, type TaskResult } from '../../../src/catalogue/tasks/task.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
 import { listTaskEntries } from '../../../src/credits/ledger/credits.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -39,21 +39,21 @@ export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster'
 
 /** A validated request for a model without an input of its own. */
 export function requestOf(param: TaskParam): Pick<NewTask, 'param' | 'requestSha256'> {
-  return { param, requestSha256: fingerprint(param, standardInput) };
+  return { param, requestSha256: requestFingerprint(param, standardInput) };
 }
 
 /** The catalogue's price of the tests, and with its deadline all terms of a model. */
-export const listedPrices: readonly ListedPrice[] = [perSecond(33)];
+export const listedPrices: readonly ApplicablePrice[] = [perSecond(33)];
 export const listedTerms = { listedPrices, deadlineMs: 30 * 60_000 };
 
 /** A rate of a price without conditions. */
-export function perSecond(creditsPerSecond: number, fromMs = 0): ListedPrice {
+export function perSecond(creditsPerSecond: number, fromMs = 0): ApplicablePrice {
   return { name: standardPriceName, creditsPerSecond, creditsPerVideo: 0, fromMs };
 }
 
 /** The prices of a model that costs the same for every input, with these amounts over time. */
 export function standardPrice(
-  ...amounts: readonly Pick<Amounts, 'creditsPerSecond' | 'fromMs'>[]
+  ...amounts: readonly Pick<PriceAmounts, 'creditsPerSecond' | 'fromMs'>[]
 ): readonly PriceRow[] {
   return [{ name: standardPriceName, when: {}, amounts: amounts.map((one) => ({ creditsPerVideo: 0, ...one })) }];
 }
@@ -76,7 +76,7 @@ export function waitForEnd(db: Database, taskId: string, limitMs?: number): Prom
     `the end of task ${taskId}`,
     async () => {
       const task = await findTask(db, taskId);
-      return task !== undefined && isFinal(task.state) ? task : undefined;
+      return task !== undefined && isFinalState(task.state) ? task : undefined;
     },
     limitMs,
   );

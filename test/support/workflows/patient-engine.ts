@@ -1,4 +1,4 @@
-import type { Engine } from '../../../src/catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import { isUnavailable } from '../../../src/temporal/connection/connect.ts';
 import { waitFor } from '../wait-for.ts';
 
@@ -6,7 +6,7 @@ import { waitFor } from '../wait-for.ts';
  * The engine for tests. Its calls time out after some seconds, which a busy server may exceed. The service then repeats a call later; this
  * one repeats those that change nothing when they are repeated.
  */
-export function patientEngine(engine: Engine): Engine {
+export function patientEngine(engine: WorkflowEngine): WorkflowEngine {
   return {
     ...engine,
     startTask: (task) => untilAnswered(() => engine.startTask(task)),

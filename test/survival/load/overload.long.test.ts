@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { test } from 'node:test';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createTask } from '../../support/service/call-api.ts';
@@ -63,7 +63,7 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
   }
 
   async function startApi(): Promise<string> {
-    const port = await freePort();
+    const port = await reserveFreePort();
     await startApiProcess(t, environment, port);
     return `http://127.0.0.1:${port}`;
   }

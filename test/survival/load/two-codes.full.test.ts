@@ -6,7 +6,7 @@ import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
+import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { mainQueue } from '../../../src/run/main/worker-options.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
@@ -67,7 +67,7 @@ async function startRelease(
   settings: Settings,
   upstream: FakeUpstream,
   workflowBundle: WorkflowBundleOption,
-): Promise<RunningPart> {
+): Promise<DrainablePart> {
   const log = createLog({ level: 'silent' });
   await installTemporalRuntime(log);
   const opened = openWorkerDependencies(

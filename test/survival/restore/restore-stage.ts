@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { findBalance } from '../../../src/library/limits/account-limit-use.ts';
+import { findBalanceAndThreshold } from '../../../src/library/limits/account-limit-use.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createInstallation } from '../../support/service/test-installation.ts';
@@ -10,7 +10,7 @@ import { videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 export async function balanceOf(db: Database, accountId: string): Promise<number> {
-  return (await findBalance(db, accountId))?.balance ?? Number.NaN;
+  return (await findBalanceAndThreshold(db, accountId))?.balance ?? Number.NaN;
 }
 
 /** An installation whose upstream ends jobs on request, with a receiver of callbacks and the command line. */

@@ -8,7 +8,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { adoptStores } from '../../../src/media/store/installation-ownership.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { freshMs } from '../../../src/temporal/connection/server-facts.ts';
+import { freshPollerMs } from '../../../src/temporal/connection/server-facts.ts';
 import { ageTask } from '../../support/database/aged-task.ts';
 import { connectEngine, model, openingCredits, price } from '../../support/service/test-installation.ts';
 import { createTestAccount } from '../../support/service/test-service.ts';
@@ -50,7 +50,7 @@ describe('after a loss', { concurrency: true }, () => {
     // Temporal lists the worker for a while, and until its list of workflows has caught up there is more to settle.
     let ended = { refunded: 0, terminated: 0 };
     await waitFor('the settlement', async () => {
-      const { stdout, stderr } = await commandLater(freshMs, 'reconcile', '--restored');
+      const { stdout, stderr } = await commandLater(freshPollerMs, 'reconcile', '--restored');
       assert.notEqual(stdout, '', stderr);
       const { refunded, terminated } = JSON.parse(stdout) as { refunded: number; terminated: number };
       ended = { refunded: ended.refunded + refunded, terminated: ended.terminated + terminated };

@@ -5,7 +5,7 @@ import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-
 import { applyPaymentEvent } from '../../../src/credits/payments/apply-payments.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { freshMs } from '../../../src/temporal/connection/server-facts.ts';
+import { freshPollerMs } from '../../../src/temporal/connection/server-facts.ts';
 import { fakeStripeKey, fakeWebhookSecret, startFakeStripe } from '../../fakes/stripe/stripe.ts';
 import { providerAt, returnUrl, serviceUrl, starter } from '../../credits/payments/payment-stage.ts';
 import { openingCredits, price } from '../../support/service/test-installation.ts';
@@ -37,7 +37,7 @@ test('after a restore, codes and caps are those of the backup, and agree with wh
   await restore(database.url, backup);
 
   await waitFor('the settlement', async () => {
-    const { stdout, stderr } = await commandLater(freshMs, 'reconcile', '--restored');
+    const { stdout, stderr } = await commandLater(freshPollerMs, 'reconcile', '--restored');
     assert.notEqual(stdout, '', stderr);
     return (JSON.parse(stdout) as { refunded: number }).refunded === 0 ? true : undefined;
   });

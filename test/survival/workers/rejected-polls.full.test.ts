@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { RunningPart } from '../../../src/run/config/process-settings.ts';
+import type { DrainablePart } from '../../../src/run/config/process-settings.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/workflows/create-engine.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { type GrpcProxy, startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
@@ -30,7 +30,7 @@ const answers = [
 let environment: TestEnvironment;
 let proxy: GrpcProxy;
 let replacement: (typeof answers)[number]['headers'] | undefined;
-let worker: RunningPart & { readonly running: Promise<void> };
+let worker: DrainablePart & { readonly running: Promise<void> };
 const fatal: unknown[] = [];
 const metrics = createMetrics();
 before(async () => {
@@ -56,7 +56,7 @@ for (const { what, headers } of answers) {
     const { accountId } = await createTestAccount(database, 10_000);
     const taskId = await acceptTestTask(database.db, accountId, taskParam('p'));
     const direct = connectTemporal({ ...settings.temporal, connection: { address: temporalAddress() } });
-    await createEngine(direct.client, taskQueuesOf(settings.taskQueue)).startTask({ taskId, accountId, model });
+    await createWorkflowEngine(direct.client, taskQueuesOf(settings.taskQueue)).startTask({ taskId, accountId, model });
     await direct.close();
     replacement = undefined;
     await waitForEnd(database.db, taskId);

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { groupWaitingTasks } from '../../../src/library/operations/waiting-tasks.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/workflows/create-engine.ts';
 import { createInstallation, type Installation } from '../../support/service/test-installation.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -56,7 +56,7 @@ test('an operator gets the result of a test from a worker; simultaneous tests of
   };
   const { client, close } = connectTemporal(settings.temporal, { interceptors: { workflow: [{ start }] } });
   t.after(close);
-  const engine = createEngine(client, queues);
+  const engine = createWorkflowEngine(client, queues);
   const { name } = upstream.provider;
   const tests = [engine.testProvider(name), engine.testProvider(name)];
   await waitFor('both starts', () => (starts === 2 ? true : undefined));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
 import { createTask } from '../../support/service/call-api.ts';
 import { startReadinessProxy } from '../../support/proxies/readiness-proxy.ts';
 import { delayEnded, restartUnderLoad, startApiProcess } from '../../support/processes/restart-apis.ts';
@@ -23,7 +23,7 @@ test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes wi
   const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '5m' });
   t.after(() => environment.close());
   const { key } = await createTestAccount(environment.database);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const [stopping, baseUrl] = [await startApiProcess(t, environment, port), `http://127.0.0.1:${port}`];
   stopping.child.kill('SIGTERM');
   const answer = await waitFor('503', async () => {

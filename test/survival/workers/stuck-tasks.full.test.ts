@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createReconcileTasks } from '../../../activities/maintenance/reconcile-tasks.ts';
-import type { Engine } from '../../../src/catalogue/tasks/workflow-engine.ts';
+import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { RunningPart, Settings } from '../../../src/run/config/process-settings.ts';
+import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -101,9 +101,9 @@ const limitMs = 5_000;
 
 type Story = {
   readonly settings: Settings;
-  readonly startWorker: () => Promise<RunningPart>;
+  readonly startWorker: () => Promise<DrainablePart>;
   readonly reconcile: () => Promise<void>;
-  readonly describe: () => ReturnType<Engine['describeTask']>;
+  readonly describe: () => ReturnType<WorkflowEngine['describeTask']>;
   readonly task: () => Promise<Task>;
   readonly isStuck: () => Promise<boolean>;
   /** Kinds of its entries in the ledger. */
@@ -150,7 +150,7 @@ async function withTask(
 }
 
 /** Starts the main worker of a release whose workflow code throws. */
-async function startBrokenRelease(settings: Settings): Promise<RunningPart> {
+async function startBrokenRelease(settings: Settings): Promise<DrainablePart> {
   const workflowBundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../support/workflows/broken-workflows.js', import.meta.url)),
     logger: { ...console, log() {}, trace() {}, debug() {}, info() {} },

@@ -2,7 +2,7 @@ import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { standardPrice } from '../../support/tasks/tasks.ts';
@@ -62,7 +62,7 @@ test('200 a task is charged, stored with its defaults and handed to the engine b
     imageUrls: [],
   });
   assert.equal(await balanceOf(accountId), 1000 - charge);
-  const [entry] = (await readBooks(service.database.db, { accountId, limit: 1 })).entries;
+  const [entry] = (await readBalanceAndEntries(service.database.db, { accountId, limit: 1 })).entries;
   assert.deepEqual([entry?.kind, entry?.amount, entry?.taskId], ['charge', -charge, taskId]);
   assert.equal(answer.headers['idempotency-replayed'], undefined);
 });

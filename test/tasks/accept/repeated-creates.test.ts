@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/create-outcome.ts';
 import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -34,7 +34,7 @@ async function newClient(): Promise<Client> {
 }
 
 async function newKey(accountId: string): Promise<Client['by']> {
-  const created = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'] });
+  const created = await createKeyUnchecked(database.db, { accountId, name: 'a', scopes: ['tasks:write'] });
   assert.ok(created);
   return { kind: 'key', keyId: created.keyId };
 }

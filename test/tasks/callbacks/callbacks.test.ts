@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { errorKind, recordedError } from '../../../src/tasks/callbacks/receiver-error.ts';
+import { recordedErrorKind, recordedError } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
 import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -121,7 +121,7 @@ test('200 of a public receiver, the account reads the kind and the duration', as
     const { attempts } = await callbackOf(taskId);
     const [first] = attempts as readonly Record<string, unknown>[]; // or the next line fails
     assert.deepEqual([first?.['error'], first?.['durationMs']], [error, 41]);
-    assert.equal(errorKind(recorded), kind);
+    assert.equal(recordedErrorKind(recorded), kind);
   }
 });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createAccountKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinLimit } from '../../../src/accounts/keys/keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
 import { type EventType, eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { listOwnEvents } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { bookCredits } from '../../../src/credits/ledger/credits.ts';
@@ -39,12 +39,12 @@ type Subscription = { readonly credits: number; readonly lowBalance?: number; re
 async function subscriber({ credits, lowBalance, types = eventTypes }: Subscription): Promise<string> {
   const accountId = await createAccount(database.db, { name: 'events', credits });
   await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types });
-  if (lowBalance !== undefined) await setLowBalance(database.db, accountId, lowBalance);
+  if (lowBalance !== undefined) await setLowBalanceThreshold(database.db, accountId, lowBalance);
   return accountId;
 }
 
 async function newKey(accountId: string, caps?: CapChange): Promise<TaskCreator> {
-  const made = await createAccountKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
+  const made = await createKeyWithinLimit(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
   assert.ok(made.kind === 'made');
   return { kind: 'key', keyId: made.apiKey.keyId };
 }
@@ -202,7 +202,7 @@ test('an event without a subscription is not recorded, and does not happen later
   await completeTask(database.db, taskId, madeUpResult);
   assert.deepEqual(await typesOf(accountId), []);
   await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types: eventTypes });
-  await setLowBalance(database.db, accountId, price);
+  await setLowBalanceThreshold(database.db, accountId, price);
   assert.equal((await acceptTask(database.db, taskOf(accountId, by))).kind, 'spend_cap_reached');
   assert.deepEqual(await typesOf(accountId), []);
 });

@@ -11,7 +11,7 @@ import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalance } from '../../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { findOwedDelivery, type OwedDeliveryDeps } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
@@ -142,7 +142,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   const { db } = database;
   const accountId = await createAccount(db, { name: 'test', credits: 132 });
   await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
-  await setLowBalance(db, accountId, 132);
+  await setLowBalanceThreshold(db, accountId, 132);
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const deps = deliveryDeps();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import {
-  type CallbackPost,
+  type CallbackToPost,
   createCallbackPoster,
   type PreparedCallback,
 } from '../../../src/tasks/callbacks/post-callback.ts';
@@ -18,10 +18,10 @@ const body = JSON.stringify({ code: 200, msg: 'success', data: { prompt: 'ünïc
 const nowSeconds = Math.floor(Date.now() / 1000);
 
 /** The native format adds no headers. */
-const native: CallbackPost['format'] = { callbackHeaders: () => ({}) };
+const native: CallbackToPost['format'] = { callbackHeaders: () => ({}) };
 
 /** `prepare` replaces a part of what is prepared. */
-type CallbackChanges = Partial<Omit<CallbackPost, 'prepare'>> & {
+type CallbackChanges = Partial<Omit<CallbackToPost, 'prepare'>> & {
   readonly prepare?: () => Promise<Partial<PreparedCallback>>;
 };
 
@@ -100,7 +100,7 @@ test('an attempt has the headers of its format, which are made of what is sent a
     sent.push(options);
     return answering(204)(options);
   };
-  const callbackHeaders: CallbackPost['format']['callbackHeaders'] = (callback) => ({
+  const callbackHeaders: CallbackToPost['format']['callbackHeaders'] = (callback) => ({
     'x-made-of': JSON.stringify(callback),
     'webhook-id': 'other',
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exchangeOf, hiddenValue, maxBodyChars } from '../../../src/tasks/callbacks/recorded-exchange.ts';
+import { exchangeOf, hiddenValue, maxRecordedBodyChars } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 
 const sent = { headers: {}, body: '{}' };
 const headersOf = (headers: Record<string, string | readonly string[] | undefined>) =>
@@ -24,10 +24,10 @@ test('of a request only the headers that no secret has made are shown', () => {
 });
 
 test('a body is recorded up to its limit, in characters that the database stores', () => {
-  const whole = exchangeOf({ headers: {}, body: 'x'.repeat(maxBodyChars) });
-  assert.deepEqual([whole.requestBody.length, whole.isBodyCut], [maxBodyChars, false]);
-  const cut = exchangeOf({ headers: {}, body: 'x'.repeat(maxBodyChars + 1) });
-  assert.deepEqual([cut.requestBody.length, cut.isBodyCut], [maxBodyChars, true]);
+  const whole = exchangeOf({ headers: {}, body: 'x'.repeat(maxRecordedBodyChars) });
+  assert.deepEqual([whole.requestBody.length, whole.isBodyCut], [maxRecordedBodyChars, false]);
+  const cut = exchangeOf({ headers: {}, body: 'x'.repeat(maxRecordedBodyChars + 1) });
+  assert.deepEqual([cut.requestBody.length, cut.isBodyCut], [maxRecordedBodyChars, true]);
   assert.equal(exchangeOf({ headers: {}, body: 'a\0b\ud800' }).requestBody, 'a\ufffdb\ufffd');
 });
 

@@ -6,7 +6,7 @@ import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts'
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import type { ReceiverError } from '../../../src/tasks/callbacks/receiver-error.ts';
-import { createTestCallbacks } from '../../../src/tasks/callbacks/send-test-callback.ts';
+import { createTestCallbackSender } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
@@ -120,7 +120,7 @@ for (const [event, data] of [
     const { db } = service.database;
     const box = createSecretBox('s'.repeat(32));
     const { models } = builtInCatalogue();
-    const callbacks = createTestCallbacks({
+    const callbacks = createTestCallbackSender({
       db,
       box,
       log: service.deps.log,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { newApiKey } from '../../../src/accounts/keys/key-format.ts';
-import { createCallerFinder } from '../../../src/tasks/callers/find-caller.ts';
+import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/callers/find-caller.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createTestAccount } from '../../support/service/test-service.ts';
@@ -18,11 +18,11 @@ test('concurrent callers each get their own account and only their own task', as
   const [one, other] = [await createTestAccount(database, 10_000), await createTestAccount(database, 10_000)];
   const ones = await acceptTestTask(database.db, one.accountId, taskParam('a'));
   const others = await acceptTestTask(database.db, other.accountId, taskParam('b'));
-  const find = createCallerFinder(database.db);
+  const find = createCallerAndTaskFinder(database.db);
   const found = await Promise.all([
     find(one.key, ones),
     find(other.key, ones),
-    find(newApiKey(), ones),
+    find(generateApiKey(), ones),
     find(other.key, others),
     find(one.key),
     find('no key', ones),
@@ -46,7 +46,7 @@ test('pollers who come at the same time cost one statement, up to a hundred of t
   const { accountId, key } = await createTestAccount(database, 10_000);
   const taskId = await acceptTestTask(database.db, accountId, taskParam('a'));
   const { statements, db } = counted();
-  const find = createCallerFinder(db);
+  const find = createCallerAndTaskFinder(db);
   await Promise.all(Array.from({ length: 32 }, () => find(key, taskId)));
   assert.deepEqual(statements, [32]);
   const found = await Promise.all(Array.from({ length: 250 }, () => find(key, taskId)));
@@ -60,7 +60,7 @@ test('polls that open one after another hold four connections at most, and the n
   let open = () => {};
   const opened = new Promise<void>((resolve) => (open = resolve));
   const sizes: number[] = [];
-  const find = createCallerFinder({
+  const find = createCallerAndTaskFinder({
     ...database.db,
     run: async (statement, values) => {
       const [hashes] = values ?? [];
@@ -101,7 +101,7 @@ function counted(): { readonly statements: number[]; readonly db: Database } {
 test('one caller alone does not cost a new plan each time', async () => {
   const { key } = await createTestAccount(database, 10_000);
   const db = createDatabase({ url: database.url, poolSize: 1 });
-  const find = createCallerFinder(db);
+  const find = createCallerAndTaskFinder(db);
   for (let turn = 0; turn < 10; turn += 1) await find(key);
   const text = `select custom_plans from pg_prepared_statements where name = 'find-callers-with-tasks'`;
   const [plans] = await db.run<{ custom_plans: number }>({ name: 'test-plans', text });

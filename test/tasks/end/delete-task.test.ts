@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { createApiKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
@@ -187,7 +187,7 @@ test('200 a bulk deletion deletes each task that has ended, leaves the others, c
 test('422 a bulk deletion of no tasks, of more than a hundred, or of what is no id; 403 without the scope', async () => {
   for (const taskIds of [[], Array.from({ length: 101 }, () => randomUUID()), ['x'], 'x', undefined])
     assert.equal((await removeMany(taskIds)).status, 422);
-  const byDefault = await createApiKey(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
+  const byDefault = await createKeyUnchecked(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
   assertRefused(await removeMany([randomUUID()], byDefault?.key), 403, /the API key lacks the scope content:delete/);
 });
 
@@ -207,7 +207,7 @@ test('403 a member, a viewer and a key with the default scopes; an owner may, an
   };
   const taskId = await finished();
   assertRefused(await ask('member', taskId), 403, /your role in this account lacks the scope content:delete/);
-  const byDefault = await createApiKey(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
+  const byDefault = await createKeyUnchecked(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
   assertRefused(await remove({ taskId }, byDefault?.key), 403, /the API key lacks the scope content:delete/);
   assertRefused(await ask('viewer', taskId), 403, /your role in this account/);
   assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);

@@ -10,7 +10,7 @@ import {
   endJobWithTaskFailure,
   endLostJob,
 } from '../../../src/tasks/jobs/decide-job-end.ts';
-import { failureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
+import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
@@ -95,7 +95,7 @@ for (const [title, terms, error, cost, end] of [
     const { attempt, job, rows, input } = await runningJob(terms);
     const next = await endFailedJob(attempt, job, { error, ...(cost && { cost }) });
     const [failCode, isRepeatable, costOfEnd] = end;
-    const failure = failureFor(error, input) ?? providerFailures.failed;
+    const failure = taskFailureFor(error, input) ?? providerFailures.failed;
     assert.deepEqual(
       next,
       failCode === undefined ? { kind: 'next' } : { kind: 'task_failed', failure, detail: error.detail },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import { failureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
+import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
 
 const [image, video, audio] = ['https://client.example/a', 'https://client.example/b', 'https://client.example/c'];
 const silent = withDefaults({ prompt: 'a pier', generateAudio: false });
@@ -34,7 +34,7 @@ for (const [about, input, named] of [
 ] as const)
   test(`content rejected in ${about ?? 'any part'} fails the task, which is ${input.generateAudio ? '' : 'not '}to have sound`, () => {
     const { failCode, failMsg } =
-      failureFor({ kind: 'content', detail: 'secret', ...(about !== undefined && { about }) }, input) ?? assert.fail();
+      taskFailureFor({ kind: 'content', detail: 'secret', ...(about !== undefined && { about }) }, input) ?? assert.fail();
     assert.equal(failCode, 'content_rejected');
     assert.match(failMsg, named);
     assert.ok(!failMsg.includes('secret'));
@@ -52,11 +52,11 @@ for (const [what, input, code, named] of [
   ],
 ] as const)
   test(`media rejected of a request with ${what} fail the task with ${code}`, () => {
-    const { failCode, failMsg } = failureFor({ kind: 'image', detail: 'secret' }, input) ?? assert.fail();
+    const { failCode, failMsg } = taskFailureFor({ kind: 'image', detail: 'secret' }, input) ?? assert.fail();
     assert.equal(failCode, code);
     assert.match(failMsg, named);
   });
 
 test('any other error is of one provider', () => {
-  for (const kind of ['input', 'upstream'] as const) assert.equal(failureFor({ kind, detail: 'x' }, loud), undefined);
+  for (const kind of ['input', 'upstream'] as const) assert.equal(taskFailureFor({ kind, detail: 'x' }, loud), undefined);
 });

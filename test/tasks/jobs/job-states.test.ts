@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { intendReservedJob, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import {
   endProviderJob,
   recordLateSuccess,
@@ -16,8 +16,8 @@ import {
   jobStateRules,
   jobStates,
 } from '../../../src/tasks/jobs/job-states.ts';
-import { costBases, type JobName } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { cooldownReasons, providerStates, takesSlot } from '../../../src/tasks/jobs/provider-pools.ts';
+import { costBases, type JobRowKey } from '../../../src/tasks/jobs/provider-jobs.ts';
+import { cooldownReasons, providerSwitchStates, takesSlot } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -35,15 +35,15 @@ before(async () => {
 after(() => database.close());
 
 const pool = 'upstream/model';
-const intend = (job: JobName, jobId?: string) =>
+const intend = (job: JobRowKey, jobId?: string) =>
   intendReservedJob(database.db, { ...job, pool, configHash: 'a'.repeat(64), config: '{}', jobId });
-const accept = (job: JobName) => recordProviderJob(database.db, { ...job, jobId: 'made' });
-const endUpstream = (job: JobName) => recordUpstreamEnd(database.db, job);
-const end = (outcome: JobOutcome) => (job: JobName) => endProviderJob(database.db, { ...job, outcome });
-const succeed = ({ taskId }: JobName) => succeedProviderJob(database.db, taskId);
-const arriveLate = (job: JobName) => settleProviderJob(database.db, { ...job, outcome: 'late_success' });
+const accept = (job: JobRowKey) => recordCreatedJob(database.db, { ...job, jobId: 'made' });
+const endUpstream = (job: JobRowKey) => recordUpstreamEnd(database.db, job);
+const end = (outcome: JobOutcome) => (job: JobRowKey) => endProviderJob(database.db, { ...job, outcome });
+const succeed = ({ taskId }: JobRowKey) => succeedProviderJob(database.db, taskId);
+const arriveLate = (job: JobRowKey) => settleProviderJob(database.db, { ...job, outcome: 'late_success' });
 
-type Move = (job: JobName) => Promise<unknown>;
+type Move = (job: JobRowKey) => Promise<unknown>;
 /** What makes each change of the table. A change that the table gains needs an entry here. */
 const moves: {
   readonly [From in JobState]: { readonly [To in (typeof jobStates)[From]['leadsTo'][number]]: Move };
@@ -98,13 +98,13 @@ const paths: Readonly<Record<JobState, readonly JobState[]>> = {
   late_success: ['unanswered', 'running', 'late_success'],
 };
 
-async function move(job: JobName, from: JobState, to: JobState): Promise<void> {
+async function move(job: JobRowKey, from: JobState, to: JobState): Promise<void> {
   const known: Readonly<Partial<Record<JobState, Move>>> = moves[from];
   await (known[to] ?? assert.fail(`nothing makes a ${from} job ${to}`))(job);
   assert.equal(await stateOf(job), to, `from ${from}`);
 }
 
-async function jobIn(state: JobState): Promise<JobName> {
+async function jobIn(state: JobState): Promise<JobRowKey> {
   const job = { taskId: await acceptTestTask(database.db, accountId, taskParam('a job')), ordinal: 1 };
   await reserveSlot(database.db, { ...job, accountId, pool, provider: 'upstream', limit: 10_000 });
   let at: JobState = 'reserved';
@@ -116,7 +116,7 @@ async function jobIn(state: JobState): Promise<JobName> {
   return job;
 }
 
-async function stateOf({ taskId, ordinal }: JobName): Promise<string | undefined> {
+async function stateOf({ taskId, ordinal }: JobRowKey): Promise<string | undefined> {
   const text = `select ${jobState} as state from provider_jobs where task_id = $1 and ordinal = $2`;
   const [row] = await database.db.run<{ readonly state: string }>({ name: 'test-state', text }, [taskId, ordinal]);
   return row?.state;
@@ -153,7 +153,7 @@ for (const [table, column, words] of [
   ['provider_jobs', 'outcome', jobOutcomes],
   ['provider_jobs', 'cost_basis', costBases],
   ['provider_pools', 'cooling_reason', cooldownReasons],
-  ['provider_switches', 'state', providerStates],
+  ['provider_switches', 'state', providerSwitchStates],
 ] as const) {
   test(`the check of ${table}.${column} allows what the code declares, and nothing else`, async () => {
     const text = `

@@ -1,7 +1,7 @@
 import { after, before, beforeEach } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { intendReservedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { recordPoolFailure } from '../../../src/tasks/jobs/provider-pools.ts';
+import { startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Admission, reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
@@ -42,7 +42,7 @@ export function poolStage() {
     },
     fail: (reason: 'busy' | 'operator' = 'busy') => {
       const cooldown = { baseMs: 3_600_000, maxMs: 60 * 3_600_000, isOfProvider: reason === 'operator' };
-      return recordPoolFailure(database.db, { pool: stage.pool, provider, reason, ...cooldown });
+      return startCooldown(database.db, { pool: stage.pool, provider, reason, ...cooldown });
     },
     endCooling: () =>
       stage.run(`update provider_pools set cooling_until = now() - interval '1 ms' where pool = $1`, [stage.pool]),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import {
   closeBreaker,
   listPools,
-  recordPoolFailure,
+  startCooldown,
   setProviderSwitchAs,
 } from '../../../src/tasks/jobs/provider-pools.ts';
 import { poolStage, provider } from './pool-stage.ts';
@@ -44,7 +44,7 @@ test('tasks repeat their requests within seconds after an operator ends a cooldo
   await reserve(first, 1);
   await endProviderJob(stage.db, { taskId: first.taskId, ordinal: 1, outcome: 'not_created' });
   const hour = 3_600_000;
-  await recordPoolFailure(stage.db, {
+  await startCooldown(stage.db, {
     pool: stage.pool,
     provider,
     reason: 'operator',
@@ -90,7 +90,7 @@ test('after a cooldown one task gets a slot with eight racing connections, and a
   // The attempt that tries may itself be repeated.
   assert.equal(await kindOf(reserve(probe.waiter, 8, 2)), 'granted');
   assert.ok(await intend(probe.waiter, 2));
-  await recordProviderJob(stage.db, { taskId: probe.waiter.taskId, ordinal: 2, jobId: 'job' });
+  await recordCreatedJob(stage.db, { taskId: probe.waiter.taskId, ordinal: 2, jobId: 'job' });
   await closeBreaker(stage.db, stage.pool);
   const others = waiters.filter((waiter) => waiter !== probe.waiter);
   for (const waiter of others) assert.equal(await kindOf(reserve(waiter, 8, 2)), 'granted');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { listClaimedJobs, recordProviderJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { listClaimedJobs, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { endProviderJob, recordUpstreamEnd, settleProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools.ts';
@@ -33,7 +33,7 @@ test('a pool never exceeds its limit with eight racing connections, and grants e
     most = Math.max(most, holders.size);
     await waitFor('all slots to be taken', () => (most >= 5 ? true : undefined));
     assert.ok(await intend(waiter));
-    await recordProviderJob(stage.db, { taskId: waiter.taskId, ordinal: 1, jobId: waiter.taskId });
+    await recordCreatedJob(stage.db, { taskId: waiter.taskId, ordinal: 1, jobId: waiter.taskId });
     const [state] = (await listPools(stage.db)).filter((one) => one.pool === stage.pool);
     assert.ok(state && state.occupying <= 5, `${state?.occupying} slots are taken`);
     holders.delete(waiter.taskId);
@@ -246,6 +246,6 @@ test('an upstream id of 4 kB is recorded, and found among the ids that are taken
   await reserve(waiter, 1);
   await intend(waiter);
   const jobId = randomBytes(3072).toString('base64url');
-  await recordProviderJob(stage.db, { taskId: waiter.taskId, ordinal: 1, jobId });
+  await recordCreatedJob(stage.db, { taskId: waiter.taskId, ordinal: 1, jobId });
   assert.deepEqual(await listClaimedJobs(stage.db, provider, [jobId, 'another']), new Set([jobId]));
 });

@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
-import { createEngine } from '../../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/workflows/create-engine.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */
 const notFound = Object.assign(new Error('5 NOT_FOUND'), { code: 5, details: 'workflow not found', metadata: {} });
@@ -46,7 +46,7 @@ function engineOf({ error, described }: World = {}) {
     },
   };
   // All that these calls use of a client.
-  return { engine: createEngine(client as unknown as Client, taskQueuesOf('queue')), requests };
+  return { engine: createWorkflowEngine(client as unknown as Client, taskQueuesOf('queue')), requests };
 }
 
 const alreadyStarted = new WorkflowExecutionAlreadyStartedError('it exists', 'id', 'type');

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTask } from '../../../src/temporal/workflows/describe-task.ts';
+import { describeTaskWorkflow } from '../../../src/temporal/workflows/describe-task.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */
 const notFound = Object.assign(new Error('5 NOT_FOUND'), { code: 5, details: 'workflow not found', metadata: {} });
@@ -25,32 +25,32 @@ function clientOf(answers: readonly (object | Error)[], history: readonly object
       },
     },
   };
-  // All that `describeTask` uses of a client.
+  // All that `describeTaskWorkflow` uses of a client.
   return client as unknown as Client;
 }
 
 const running = { workflowExecutionInfo: { status: 1, execution: { runId: 'run' } }, pendingActivities: [] };
 
 test('a workflow is missing only if a second answer confirms it', async () => {
-  assert.equal((await describeTask(clientOf([notFound, notFound]), 'task')).status, 'missing');
-  assert.equal((await describeTask(clientOf([notFound, running]), 'task')).status, 'running');
-  assert.equal((await describeTask(clientOf([running]), 'task')).status, 'running');
+  assert.equal((await describeTaskWorkflow(clientOf([notFound, notFound]), 'task')).status, 'missing');
+  assert.equal((await describeTaskWorkflow(clientOf([notFound, running]), 'task')).status, 'running');
+  assert.equal((await describeTaskWorkflow(clientOf([running]), 'task')).status, 'running');
   const unavailable = Object.assign(new Error('4 DEADLINE_EXCEEDED'), { code: 4, details: '', metadata: {} });
-  await assert.rejects(describeTask(clientOf([notFound, unavailable]), 'task'), unavailable);
+  await assert.rejects(describeTaskWorkflow(clientOf([notFound, unavailable]), 'task'), unavailable);
 });
 
 test('each final status of Temporal has its own name, and every other one means that the workflow runs', async () => {
   const statuses: string[] = [];
   for (const status of [1, 2, 3, 4, 5, 6, 7]) {
     const answer = { workflowExecutionInfo: { status, execution: { runId: 'run' } } };
-    statuses.push((await describeTask(clientOf([answer]), 'task')).status);
+    statuses.push((await describeTaskWorkflow(clientOf([answer]), 'task')).status);
   }
   assert.deepEqual(statuses, ['running', 'completed', 'failed', 'cancelled', 'terminated', 'running', 'timed_out']);
 });
 
 test('the activities of a workflow are listed by their types', async () => {
   const pendingActivities = [{ activityType: { name: 'generateVideo' } }, {}, { activityType: { name: 'endTask' } }];
-  const described = await describeTask(clientOf([{ ...running, pendingActivities }]), 'task');
+  const described = await describeTaskWorkflow(clientOf([{ ...running, pendingActivities }]), 'task');
   assert.deepEqual(described, {
     status: 'running',
     codeFailure: undefined,
@@ -70,7 +70,7 @@ const retriedAt = 9_000;
 
 async function failureIn(history: readonly object[], attempt = 3) {
   const pendingWorkflowTask = { attempt, startedTime: msToTs(retriedAt) };
-  return (await describeTask(clientOf([{ ...running, pendingWorkflowTask }], history), 'task')).codeFailure;
+  return (await describeTaskWorkflow(clientOf([{ ...running, pendingWorkflowTask }], history), 'task')).codeFailure;
 }
 
 test('code has failed since its first failure after the last step that it completed', async () => {

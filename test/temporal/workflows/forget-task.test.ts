@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
-import { forgetTask } from '../../../src/temporal/workflows/forget-task.ts';
+import { deleteTaskHistories } from '../../../src/temporal/workflows/forget-task.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */
 const notFound = Object.assign(new Error('5 NOT_FOUND'), { code: 5, details: 'workflow not found', metadata: {} });
@@ -46,7 +46,7 @@ function clientOf(workflows: Readonly<Record<string, Workflow>>, deletion?: Erro
       },
     },
   };
-  // All that `forgetTask` uses of a client.
+  // All that `deleteTaskHistories` uses of a client.
   return { client: client as unknown as Client, ended };
 }
 
@@ -57,7 +57,7 @@ test('every run of a task, its callback and its event is deleted once, also one 
     [event]: { listed: ['d'] },
   };
   const { client, ended } = clientOf(workflows, notFound);
-  assert.equal(await forgetTask(client, taskId), true);
+  assert.equal(await deleteTaskHistories(client, taskId), true);
   const deleted = [`${callback} c`, `${event} d`, `${taskId} b`, `${taskId} a`];
   assert.deepEqual(
     ended,
@@ -68,12 +68,12 @@ test('every run of a task, its callback and its event is deleted once, also one 
 test('deliveries that run are ended, and the workflow of the task is left until it has ended', async () => {
   const running = { isRunning: true, run: 'a', listed: ['a'] };
   const { client, ended } = clientOf({ [taskId]: running, [event]: running });
-  assert.equal(await forgetTask(client, taskId), false);
+  assert.equal(await deleteTaskHistories(client, taskId), false);
   assert.deepEqual(ended, [`terminated ${event}: the content of the task was deleted`, `deleted ${event} a`]);
 });
 
 test('a run that cannot be deleted is an error, so that the deletion is repeated', async () => {
   const unavailable = Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: '', metadata: {} });
   const { client } = clientOf({ [taskId]: { run: 'a', listed: [] } }, unavailable);
-  await assert.rejects(forgetTask(client, taskId), unavailable);
+  await assert.rejects(deleteTaskHistories(client, taskId), unavailable);
 });

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { findPollingWorker, refundRestoredTasks } from '../../../src/temporal/workflows/refund-restored-tasks.ts';
+import { explainPollingWorker, refundRestoredTasks } from '../../../src/temporal/workflows/refund-restored-tasks.ts';
 import { queueNames, taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
@@ -73,7 +73,7 @@ test('a worker that has polled any of the queues lately is found by its name, an
         }),
       },
     };
-    return findPollingWorker(client as unknown as Client, queues);
+    return explainPollingWorker(client as unknown as Client, queues);
   };
   for (const name of queueNames) assert.match((await find(queues[name], 60)) ?? '', /^worker a worker has polled /);
   assert.equal(await find(queues.tasks, 3_600), undefined);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { createTaskProgress } from '../../../src/temporal/workflows/task-progress.ts';
+import { createTaskProgressReader } from '../../../src/temporal/workflows/task-progress.ts';
 
 type Described = { readonly pendingActivities: readonly unknown[] };
 
@@ -24,7 +24,7 @@ function engine(describe: () => Promise<Described>, payloadCodecs: readonly Payl
     },
   };
   // A description uses only these members of the client.
-  return { counted, clock, progressOf: createTaskProgress(client as unknown as Client, () => clock.nowMs) };
+  return { counted, clock, progressOf: createTaskProgressReader(client as unknown as Client, () => clock.nowMs) };
 }
 
 function generatingAt(progress: number): Described {

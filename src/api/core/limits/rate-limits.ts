@@ -15,7 +15,7 @@ const providerTestRate = { quota: 5, windowMs: 60_000 };
 const codeRate = { quota: 10, windowMs: 60 * 60_000 };
 
 /** The limits that no setting changes. */
-export function createLimiters() {
+export function createFixedRateLimiters() {
   return {
     signIns: createRateLimiter(signInRate),
     /** Limits the pages of share links that an address reads. */
@@ -161,7 +161,7 @@ export async function limitCodeAttempts<T>(
 }
 
 /** Starts a create; throws if too many of its caller were refused. It ends once it cannot be refused: `state.accepted` ends it, too. */
-export async function startCreate(
+export async function startCreateAttempt(
   { state }: Context,
   limiter: RateLimiter | undefined,
   caller: Caller,
@@ -182,7 +182,7 @@ export async function startCreate(
 const maxGoodKeys = 10_000;
 const goodForMs = 10 * 60_000;
 
-export type BadKeys = {
+export type BadKeyLimiter = {
   /** True for a key that was found lately. It needs no room. Here and below, a key is given by its hash. */
   readonly isGood: (hash: string) => boolean;
   readonly addGood: (hash: string) => void;
@@ -191,7 +191,7 @@ export type BadKeys = {
 };
 
 /** Limits invalid keys by address; a recently valid key always passes. */
-export function createBadKeys(limiter: RateLimiter | undefined): BadKeys {
+export function createBadKeyLimiter(limiter: RateLimiter | undefined): BadKeyLimiter {
   if (limiter === undefined) {
     return { isGood: () => false, addGood: () => {}, startLookup: () => Promise.resolve(unlimited) };
   }

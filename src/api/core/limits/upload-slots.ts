@@ -3,9 +3,9 @@ import { HttpError } from '../http-error.ts';
 /** Concurrent uploads in this process; each may decode an image in memory. */
 const maxAtOnce = 8;
 /** Prevents a slow sender from blocking the uploads of other accounts. */
-export const maxUploadsAtOnce = 2;
+export const maxAccountUploadsAtOnce = 2;
 /** The memory and disk of this process that its concurrent uploads may fill before they are in the store. */
-export const maxBytesAtOnce = 400 * 1024 * 1024;
+export const maxUploadBytesAtOnce = 400 * 1024 * 1024;
 
 type Upload = { readonly accountId: string; readonly bytes: number };
 const running = new Set<Upload>();
@@ -18,7 +18,7 @@ export async function withUploadSlot<T>(upload: Upload, receive: () => Promise<T
   const { accountId, bytes } = upload;
   const ofAccount = [...running].filter((other) => other.accountId === accountId).length;
   const total = [...running].reduce((sum, other) => sum + other.bytes, bytes);
-  if (running.size >= maxAtOnce || ofAccount >= maxUploadsAtOnce || total > maxBytesAtOnce) {
+  if (running.size >= maxAtOnce || ofAccount >= maxAccountUploadsAtOnce || total > maxUploadBytesAtOnce) {
     throw new HttpError('uploads_busy');
   }
   const slot = { accountId, bytes };

@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { shapeOfPath } from '../../dialects/shapes.ts';
-import { describeError } from '../../../platform/errors.ts';
-import { answer, answerJson, type Context, type Step } from '../context.ts';
+import { describeErrorForLog } from '../../../platform/errors.ts';
+import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../context.ts';
 import { type HttpError } from '../http-error.ts';
-import { becauseOfDisk, toHttpError } from '../to-http-error.ts';
+import { replaceByDiskFull, toHttpError } from '../to-http-error.ts';
 
-export function answerErrors(log: Logger, diskProblem: () => string | undefined = () => undefined): Step {
+export function answerErrors(log: Logger, diskProblem: () => string | undefined = () => undefined): AppMiddleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerError(ctx, becauseOfDisk(toHttpError(error), diskProblem()), log);
+      await answerError(ctx, replaceByDiskFull(toHttpError(error), diskProblem()), log);
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };
@@ -30,15 +30,15 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
   for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
   ctx.respond = true;
   const shape = shapeOfPath(ctx.path);
-  if (shape === undefined) answer(ctx, error.envelope);
+  if (shape === undefined) answerEnvelope(ctx, error.envelope);
   else answerJson(ctx, error.envelope.code, shape.errorBody(error));
   ctx.set(error.headers);
 }
 
 export function logError(ctx: Context, { code, cause }: HttpError, log: Logger): void {
   const { requestId } = ctx.state;
-  if (code === 'internal') log.error({ requestId, error: describeError(cause) }, 'request crashed');
-  else if (cause !== undefined) log.warn({ requestId, errorCode: code, error: describeError(cause) }, 'request failed');
+  if (code === 'internal') log.error({ requestId, error: describeErrorForLog(cause) }, 'request crashed');
+  else if (cause !== undefined) log.warn({ requestId, errorCode: code, error: describeErrorForLog(cause) }, 'request failed');
 }
 
 const preservedHeaders: readonly string[] = ['x-request-id', 'x-content-type-options', 'strict-transport-security'];

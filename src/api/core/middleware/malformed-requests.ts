@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Step } from '../context.ts';
+import type { AppMiddleware } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import { maxUrlLength } from '../request-sizes.ts';
 
@@ -10,7 +10,7 @@ import { maxUrlLength } from '../request-sizes.ts';
 const singleHeaders: readonly string[] = ['host', 'authorization', 'content-type'];
 
 /** Refuses requests that Node accepts, or would refuse without an envelope. */
-export const refuseMalformed: Step = async (ctx, next) => {
+export const refuseMalformed: AppMiddleware = async (ctx, next) => {
   if (ctx.originalUrl.length > maxUrlLength) throw new HttpError('url_too_long');
   // The next bytes on the connection may belong to this body, so it is closed.
   if (hasAmbiguousFraming(ctx.req)) throw new HttpError('malformed_request', { headers: { Connection: 'close' } });

@@ -1,9 +1,9 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Context, Step } from '../context.ts';
+import type { Context, AppMiddleware } from '../context.ts';
 import { sharePathPrefix } from '../../../library/gallery/share-links.ts';
-import { isOfConsole } from '../endpoint.ts';
+import { isConsolePath } from '../endpoint.ts';
 import type { Emits } from '../../../platform/metrics/emits.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
 import { noRequestLog } from '../../../library/request-log/request-log-buffer.ts';
@@ -14,7 +14,7 @@ const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
  * Writes one log line per finished request, also if the client disconnected, adds the request to the log that the members of its account
  * read, and reports it for metrics. The logs omit bodies, headers and the query, which may hold a link's signature.
  */
-export function logRequests(log: Logger, ofAccounts = noRequestLog, events?: Emits<RequestFinished>): Step {
+export function observeRequests(log: Logger, ofAccounts = noRequestLog, events?: Emits<RequestFinished>): AppMiddleware {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });
@@ -94,7 +94,7 @@ function finishedRequest(ctx: Context, elapsedMs: number): RequestFinished {
  */
 function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | undefined {
   const { accountId, keyId, userId, requestId, tool, errorCode, taskId } = ctx.state;
-  if (accountId === undefined || (keyId === undefined && ctx.method === 'GET') || isOfConsole(ctx.path))
+  if (accountId === undefined || (keyId === undefined && ctx.method === 'GET') || isConsolePath(ctx.path))
     return undefined;
   const endpoint = routeOf(ctx)
     .replaceAll(/:(\w+)/g, '{$1}')
@@ -131,7 +131,7 @@ function routeOf(ctx: Context): string {
 }
 
 /** Opens a span per request, which continues the client's trace (W3C `traceparent`). */
-export const traceRequests: Step = async (ctx, next) => {
+export const traceRequests: AppMiddleware = async (ctx, next) => {
   if (probes.includes(ctx.path)) {
     await next();
     return;

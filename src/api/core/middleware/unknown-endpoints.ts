@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
-import { isNotOffered, meantApi, shapeOfPath } from '../../dialects/shapes.ts';
+import { isNotOffered, findMeantApi, shapeOfPath } from '../../dialects/shapes.ts';
 import { isFromThisMachine } from '../client-address.ts';
-import { answer, type AppRouter, type Step } from '../context.ts';
+import { answerEnvelope, type AppRouter, type AppMiddleware } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 
 /** Endpoints of kie.ai's API that this service does not have. Names of models may contain a slash. */
@@ -26,7 +26,7 @@ const otherCreates = /^\/v\d\/video\/(?:generations?|create|query)(?:\/|$)/;
 type Route = { readonly method: string; readonly path: string };
 
 /** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. `local` routes are for loopback clients only. */
-export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefined, publicUrl: string): Step {
+export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefined, publicUrl: string): AppMiddleware {
   const routes = router.stack.flatMap(({ path, methods }) =>
     typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
   );
@@ -43,7 +43,7 @@ export function refuseUnknownRoutes(router: AppRouter, local: AppRouter | undefi
       throw new HttpError('method_not_allowed', { msg, headers: { Allow: allow } });
     }
     ctx.set({ Allow: allow });
-    answer(ctx, { code: 200, msg: 'success', data: {} });
+    answerEnvelope(ctx, { code: 200, msg: 'success', data: {} });
   };
 }
 
@@ -53,7 +53,7 @@ const mcpPath = /^(?:\/(?:api\/)?v\d|\/api)*(?:\/(?:mcp|sse|messages))+\/?$/;
 /** The base URL that the client probably needs; undefined without a guess. */
 function otherBaseUrl({ path }: Route, publicUrl: string): string | undefined {
   if (mcpPath.test(path)) return `the URL for MCP is ${publicUrl}/mcp`;
-  const meant = meantApi(path, publicUrl);
+  const meant = findMeantApi(path, publicUrl);
   return meant && `set the base URL of this client to ${meant.baseUrl}`;
 }
 

@@ -3,8 +3,8 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { boundaryOf, isDelimiter } from './read-json-or-form.ts';
-import { saveBytes } from './read-body.ts';
+import { formBoundaryOf, isFormDelimiter } from './read-json-or-form.ts';
+import { saveBodyToFile } from './read-body.ts';
 
 /** The headers and boundaries of a form with one file, and fields that some programs add. */
 export const maxFormOverhead = 64 * 1024;
@@ -13,15 +13,15 @@ const maxParts = 20;
 
 type Part = { readonly from: number; readonly to: number; readonly isFile: boolean };
 
-export function isForm(ctx: Context): boolean {
+export function isMultipartForm(ctx: Context): boolean {
   return ctx.get('Content-Type').toLowerCase().startsWith('multipart/form-data');
 }
 
 /** Writes the only file of a form to a new file, without holding it in memory. */
 export async function saveFormFile(ctx: Context, path: string, maxBytes: number): Promise<void> {
-  const boundary = Buffer.from(`--${boundaryOf(ctx.get('Content-Type'))}`);
+  const boundary = Buffer.from(`--${formBoundaryOf(ctx.get('Content-Type'))}`);
   const formPath = `${path}.form`;
-  await saveBytes(ctx, formPath, maxBytes);
+  await saveBodyToFile(ctx, formPath, maxBytes);
   const { from, to } = onlyFile(await partsOf(formPath, boundary));
   // A range of no bytes cannot be expressed to the stream.
   const content = from < to ? createReadStream(formPath, { start: from, end: to - 1 }) : [];
@@ -71,7 +71,7 @@ async function delimitersIn(file: FileHandle, boundary: Buffer): Promise<readonl
     const block = await readAt(file, from, blockBytes + boundary.length + around);
     for (let at = block.indexOf(boundary); at !== -1; at = block.indexOf(boundary, at + boundary.length)) {
       const isOfBlock = from + at >= start && from + at < start + blockBytes;
-      if (isOfBlock && (from + at === 0 || at >= 2) && isDelimiter(block, at, at + boundary.length))
+      if (isOfBlock && (from + at === 0 || at >= 2) && isFormDelimiter(block, at, at + boundary.length))
         found.push(from + at);
       if (found.length > maxParts) throw invalidRequest([{ path: '', message: 'the form must have one file' }]);
     }

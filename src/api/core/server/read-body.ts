@@ -12,7 +12,7 @@ import { maxBodyBytes } from '../request-sizes.ts';
 export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<Readonly<Record<string, unknown>>> {
   requireUnpacked(ctx);
   if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
-  const body = await readBytes(ctx.req, maxBytes);
+  const body = await readBodyBytes(ctx.req, maxBytes);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; send a JSON object' });
   refuseUnsafeJson(text);
@@ -28,7 +28,7 @@ export function refuseProto(fields: object): void {
 }
 
 /** Returns the bytes that a body may have: those that it announces, or all that are allowed. Refuses other types and larger bodies. */
-export function announcedBytes(
+export function requireAnnouncedBytes(
   ctx: Context,
   { types, maxBytes }: { readonly types: readonly string[]; readonly maxBytes: number },
 ): number {
@@ -38,11 +38,11 @@ export function announcedBytes(
     const msg = `the body must be sent as Content-Type: ${types.join(', or ')}`;
     throw new HttpError('unsupported_media_type', { msg, headers: { 'Accept-Post': types.join(', ') } });
   }
-  return announcedFileBytes(ctx, maxBytes);
+  return requireAnnouncedFileBytes(ctx, maxBytes);
 }
 
-/** As `announcedBytes`, but of a body of any type: its content decides what it is. */
-export function announcedFileBytes(ctx: Context, maxBytes: number): number {
+/** As `requireAnnouncedBytes`, but of a body of any type: its content decides what it is. */
+export function requireAnnouncedFileBytes(ctx: Context, maxBytes: number): number {
   requireUnpacked(ctx);
   const bytes = Number(ctx.get('Content-Length') || maxBytes);
   if (bytes > maxBytes) throw tooLarge(maxBytes);
@@ -57,7 +57,7 @@ export type LimitByFirstBytes = {
 };
 
 /** Writes the body to a new file, chunk by chunk. */
-export async function saveBytes(
+export async function saveBodyToFile(
   ctx: Context,
   path: string,
   maxBytes: number,
@@ -92,7 +92,7 @@ function tooLarge(maxBytes: number): HttpError {
   return new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
 }
 
-export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBodyBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await receiveBody(req, maxBytes, (chunk) => void chunks.push(chunk));
   return Buffer.concat(chunks);

@@ -4,7 +4,7 @@ import { maxFieldErrors } from '../../../platform/text/field-errors.ts';
 import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { announcedBytes, readBytes, readJson, refuseProto } from './read-body.ts';
+import { requireAnnouncedBytes, readBodyBytes, readJson, refuseProto } from './read-body.ts';
 
 /** Room for one image of the largest size as a data URL, and for the rest of the request. */
 export const maxInlineBytes = 16 * 1024 * 1024;
@@ -12,8 +12,8 @@ export const maxInlineBytes = 16 * 1024 * 1024;
 const types = ['multipart/form-data', 'application/json'];
 
 /** Returns the bytes that the body may have, which an upload slot reserves. */
-export function inlineBytes(ctx: Context): number {
-  return announcedBytes(ctx, { types, maxBytes: maxInlineBytes });
+export function requireInlineBytes(ctx: Context): number {
+  return requireAnnouncedBytes(ctx, { types, maxBytes: maxInlineBytes });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export async function readJsonOrForm(ctx: Context): Promise<Fields> {
   if (!ctx.get('Content-Type').toLowerCase().startsWith('multipart/form-data')) return readJson(ctx, maxInlineBytes);
-  const { body, contentType } = withOwnBoundary(await readBytes(ctx.req, maxInlineBytes), ctx.get('Content-Type'));
+  const { body, contentType } = withOwnBoundary(await readBodyBytes(ctx.req, maxInlineBytes), ctx.get('Content-Type'));
   const form = await new Response(body, { headers: { 'content-type': contentType } })
     .formData()
     .catch((cause: unknown) => {
@@ -41,12 +41,12 @@ const maxFormFields = 200;
  * break and the dashes before it, and a short boundary such as `B` is part of almost every file.
  */
 function withOwnBoundary(body: Buffer, contentType: string) {
-  const boundary = Buffer.from(`--${boundaryOf(contentType)}`);
+  const boundary = Buffer.from(`--${formBoundaryOf(contentType)}`);
   const own = `form-${randomUUID()}`;
   const parts: Uint8Array[] = [];
   let start = 0;
   for (let at = body.indexOf(boundary); at !== -1; at = body.indexOf(boundary, at + boundary.length)) {
-    if (!isDelimiter(body, at, at + boundary.length)) continue;
+    if (!isFormDelimiter(body, at, at + boundary.length)) continue;
     // The last boundary ends the form.
     if (parts.length > 2 * maxFormFields + 1) {
       throw invalidRequest([{ path: '', message: `the form must have at most ${maxFormFields} fields` }]);
@@ -59,7 +59,7 @@ function withOwnBoundary(body: Buffer, contentType: string) {
 }
 
 /** A boundary is a line of its own, and the last one has two more dashes. */
-export function isDelimiter(body: Buffer, start: number, end: number): boolean {
+export function isFormDelimiter(body: Buffer, start: number, end: number): boolean {
   const isLineStart = start === 0 || body.toString('latin1', start - 2, start) === '\r\n';
   return isLineStart && /^(?:--|[ \t]*\r\n)/.test(body.toString('latin1', end, end + maxPadding));
 }
@@ -70,7 +70,7 @@ const maxPadding = 64;
 /**
  * Returns the boundary, which has the characters of RFC 2046. Of two boundaries, or an escaped one, a parser in front might use another one.
  */
-export function boundaryOf(contentType: string): string {
+export function formBoundaryOf(contentType: string): string {
   const [first, ...others] = contentType.matchAll(/;\s*boundary=(?:"([\w'()+,./:=? -]+)"|([\w'()+,./:=?-]+))?/gi);
   const boundary = first?.[1] ?? first?.[2];
   if (boundary === undefined || others.length > 0) throw new HttpError('malformed_form');

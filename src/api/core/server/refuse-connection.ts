@@ -8,7 +8,7 @@ import { HttpError } from '../http-error.ts';
 /**
  * `isOver` is true once the response was sent or the client has disconnected.
  */
-export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
+export type HttpExchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
 
 /** A refused client may send for this long, because closing the connection immediately could lose the response. */
 const lingerMs = 1_000;
@@ -19,7 +19,7 @@ type Refused = { readonly errorCode: ErrorCode; readonly requestId?: string };
  * Refuses invalid or slow bytes with an envelope and closes the connection. Returns undefined if the client has disconnected. `last` is the
  * last exchange of the connection.
  */
-export function refuseConnection(error: Error, socket: Duplex, last: Exchange | undefined): Refused | undefined {
+export function refuseConnection(error: Error, socket: Duplex, last: HttpExchange | undefined): Refused | undefined {
   const errorCode = errorCodeOf('code' in error ? error.code : undefined);
   if (errorCode === undefined || !socket.writable) {
     socket.destroy();

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { describeError } from '../../../platform/errors.ts';
+import { describeErrorForLog } from '../../../platform/errors.ts';
 import { maxHeaderBytes } from '../request-sizes.ts';
 import { limitBodyTime } from './body-time-limit.ts';
-import { type Exchange, refuseConnection } from './refuse-connection.ts';
+import { type HttpExchange, refuseConnection } from './refuse-connection.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
@@ -46,7 +46,7 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   const server = boundedServer(nodeLimits);
   const connections = serve(server, { app, log, bodyTimeout });
   await once(server.listen(port, host), 'listening');
-  server.on('error', (error) => log.error({ error: describeError(error) }, 'HTTP server error'));
+  server.on('error', (error) => log.error({ error: describeErrorForLog(error) }, 'HTTP server error'));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
   let closed: Promise<void> | undefined;
@@ -83,7 +83,7 @@ type Serving = Pick<HttpServerOptions, 'app' | 'log'> & Pick<ServerLimits, 'body
 function serve(server: Server, { app, log, bodyTimeout }: Serving): Connections {
   const callback = app.callback();
   /** Open connections, each with its last exchange. */
-  const open = new Map<Duplex, Exchange | undefined>();
+  const open = new Map<Duplex, HttpExchange | undefined>();
   /** Connections about to close, whose further bytes are ignored. */
   const ignored = new WeakSet<Duplex>();
   let isClosing = false;
@@ -120,7 +120,7 @@ function serve(server: Server, { app, log, bodyTimeout }: Serving): Connections 
     if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'malformed or slow request refused');
   });
   server.on('drop', fullServerLog(server, log));
-  const closeAfterAll = (isCounted: (exchange: Exchange) => boolean) => {
+  const closeAfterAll = (isCounted: (exchange: HttpExchange) => boolean) => {
     isClosing = true;
     for (const last of open.values()) if (last?.isOver === false && isCounted(last)) closeAfter(last);
   };
@@ -144,7 +144,7 @@ function lateBody(): Error {
 }
 
 /** Adds `Connection: close` if the response has not started, so that the client does not reuse a closing connection. */
-function closeAfter({ req, res }: Exchange): void {
+function closeAfter({ req, res }: HttpExchange): void {
   if (!res.headersSent) res.setHeader('Connection', 'close');
   res.once('close', () => req.socket.destroySoon());
 }

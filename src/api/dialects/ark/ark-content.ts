@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from '../../../platform/text/did-you-mean.ts';
 import { withSuggestion } from '../../../catalogue/input/spelling-suggestions.ts';
-import { required } from '../../core/request-fields.ts';
+import { requiredMessage } from '../../core/request-fields.ts';
 import { readTextCommands } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';
 
@@ -19,12 +19,12 @@ const roleFields = {
 type MediaType = keyof typeof roleFields;
 type FieldsOf<Roles> = Roles[keyof Roles];
 /** The fields of ours that `content` fills. */
-export type ContentField = 'prompt' | { [Type in MediaType]: FieldsOf<(typeof roleFields)[Type]> }[MediaType];
+export type ArkContentField = 'prompt' | { [Type in MediaType]: FieldsOf<(typeof roleFields)[Type]> }[MediaType];
 const types = ['text', 'image_url', 'video_url', 'audio_url'] as const;
 
 const typeError = 'must be text or a kind of URL: text, image_url, video_url or audio_url';
 const link = z
-  .union([z.string(), z.strictObject({ url: z.string({ error: required('must be a URL') }) })], {
+  .union([z.string(), z.strictObject({ url: z.string({ error: requiredMessage('must be a URL') }) })], {
     error: 'must be like {"url": "https://…"}',
   })
   .nullish();
@@ -53,7 +53,7 @@ const partSchema = z.strictObject(
 type Part = z.output<typeof partSchema>;
 
 /** Words alone may be sent as a string, as to chat APIs. */
-export const contentSchema = z.preprocess(
+export const arkContentSchema = z.preprocess(
   (value) => {
     if (typeof value !== 'string' && !Array.isArray(value)) return value;
     return [value].flat().map((part: unknown) => (typeof part === 'string' ? { type: 'text', text: part } : part));
@@ -62,7 +62,7 @@ export const contentSchema = z.preprocess(
 );
 
 /** `paths` are the client's paths of the media, by our names. */
-export function readContent(parts: z.output<typeof contentSchema>) {
+export function readArkContent(parts: z.output<typeof arkContentSchema>) {
   const media: Record<string, string | string[]> = {};
   const paths: Record<string, string> = {};
   const errors: FieldError[] = [];

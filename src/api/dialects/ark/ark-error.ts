@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import type { Shape } from '../../core/endpoint.ts';
+import type { ErrorShape } from '../../core/endpoint.ts';
 import { firstErrorField } from '../first-error-field.ts';
 
 /** Ark's error object. `code` is our stable code, `param` the first field that is invalid, `type` names the status. */
-export const arkErrors: Shape = {
+export const arkErrorShape: ErrorShape = {
   name: 'ark',
   errorSchema: z
     .strictObject({

@@ -1,27 +1,27 @@
 import { z } from 'zod';
-import { plainText } from '../../core/request-fields.ts';
+import { plainTextField } from '../../core/request-fields.ts';
 import { type Model, type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
 import { type FieldName, isScalar } from '../../../catalogue/input/task-input.ts';
 import { fieldOfTextCommand } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';
 import { isObject } from '../../../platform/text/json.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { fromText } from '../translate-fields.ts';
-import { type ContentField, contentSchema, readContent } from './ark-content.ts';
+import { scalarFromText } from '../translate-fields.ts';
+import { type ArkContentField, arkContentSchema, readArkContent } from './ark-content.ts';
 
 /** All other fields are checked against the model, because its options may be among them. */
-export const createSchema = z.looseObject({
+export const arkCreateBody = z.looseObject({
   model: z.unknown().meta({ type: 'string' }),
-  content: contentSchema.meta({ example: [{ type: 'text', text: 'A lighthouse in the fog' }] }),
+  content: arkContentSchema.meta({ example: [{ type: 'text', text: 'A lighthouse in the fog' }] }),
   callback_url: z.string({ error: 'must be a URL' }).nullish(),
-  safety_identifier: plainText(128).nullish().meta({ description: 'Your end user; returned with the task.' }),
+  safety_identifier: plainTextField(128).nullish().meta({ description: 'Your end user; returned with the task.' }),
 });
 
 /**
  * Ark's name of each of our fields outside of `content`; its options have names of their own. A new field of the vocabulary does not
  * compile until it is decided. Clients may send each by our name, too.
  */
-const theirNames: Readonly<Record<Exclude<FieldName, ContentField | 'options'>, string>> = {
+const theirNames: Readonly<Record<Exclude<FieldName, ArkContentField | 'options'>, string>> = {
   negativePrompt: 'negative_prompt',
   resolution: 'resolution',
   duration: 'duration',
@@ -70,17 +70,17 @@ const scalarFields: readonly string[] = [
   'draft',
 ];
 
-type CreateBody = z.output<typeof createSchema>;
+type CreateBody = z.output<typeof arkCreateBody>;
 
 export function readArkRequest({ model: name, content, ...body }: CreateBody, models: ModelCatalogue) {
   const { callback_url: callBackUrl, safety_identifier: endUser, execution_expires_after: expiry, ...fields } = body;
   const model = typeof name === 'string' ? models.get(modelOfAlias(models, name)) : undefined;
-  const { prompt, options, media, paths, errors } = readContent(content);
+  const { prompt, options, media, paths, errors } = readArkContent(content);
   const given = Object.entries(fields)
     .filter(([, value]) => value !== null)
     .map(([theirs, value]) => {
       const field = fieldOfTextCommand(theirs) ?? theirs;
-      return { name: field, theirs, value: scalarFields.includes(field) ? fromText(value) : value };
+      return { name: field, theirs, value: scalarFields.includes(field) ? scalarFromText(value) : value };
     });
   const inText = [...options].map(([field, value]) => ({ name: field, theirs: field, value }));
   const read = sortFields([...inText, ...given], model);

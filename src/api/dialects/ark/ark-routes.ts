@@ -2,19 +2,19 @@ import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import { oneOf } from '../../core/request-fields.ts';
-import type { LinkStore } from '../../tasks/task-view.ts';
+import type { LinkSigner } from '../../tasks/task-view.ts';
 import { strictQuery, textParameter, wholeParameter } from '../../core/query-parameters.ts';
-import { resultLinks } from '../../../media/store/signed-link.ts';
+import { signResultLinks } from '../../../media/store/signed-link.ts';
 import { modelOfAlias } from '../../../catalogue/models/model.ts';
 import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
-import type { IngressShape } from '../shape.ts';
+import type { ApiShape } from '../shape.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
-import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readStoredTask } from '../stored-video.ts';
-import { arkErrors as shape } from './ark-error.ts';
-import { createSchema, readArkRequest } from './ark-request.ts';
-import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
+import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readTaskWithContent } from '../stored-video.ts';
+import { arkErrorShape as shape } from './ark-error.ts';
+import { arkCreateBody, readArkRequest } from './ark-request.ts';
+import { arkTaskSchema, presentArkTask, statesOfArkStatus, arkStatuses } from './ark-task.ts';
 
 const tasks = '/api/v3/contents/generations/tasks';
 
@@ -25,7 +25,7 @@ const create = defineEndpoint({
   ...createVideoSpec,
   summary: 'Create a task',
   description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
-  body: createSchema,
+  body: arkCreateBody,
   data: z.strictObject({ id: z.string(), replayed: replayedField }),
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     const read = readArkRequest(call.input, deps.catalogue().models);
@@ -43,14 +43,14 @@ const retrieve = defineEndpoint({
   data: arkTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
-    present(deps, await readStoredTask(deps, caller, params['id'])),
+    present(deps, await readTaskWithContent(deps, caller, params['id'])),
 });
 
-type ViewDeps = WithCatalogue & { readonly resultStore: LinkStore };
+type ViewDeps = WithCatalogue & { readonly resultStore: LinkSigner };
 
 /** The shape has no progress, so none is read from the engine. */
 function present({ resultStore, catalogue }: ViewDeps, task: Task) {
-  return presentArkTask(taskRecord(task, 0, resultLinks(resultStore, task)), catalogue().models);
+  return presentArkTask(taskRecord(task, 0, signResultLinks(resultStore, task)), catalogue().models);
 }
 
 /** The parameter may be repeated. */
@@ -66,7 +66,7 @@ const list = defineEndpoint({
   query: strictQuery({
     page_num: wholeParameter(1, 500).default(1),
     page_size: wholeParameter(1, 500).default(20),
-    'filter.status': oneOf(statuses).optional(),
+    'filter.status': oneOf(arkStatuses).optional(),
     'filter.task_ids': taskIds.optional(),
     'filter.model': textParameter('must be the name of a model').max(100).optional(),
   }),
@@ -77,7 +77,7 @@ const list = defineEndpoint({
       accountId,
       page,
       size,
-      states: statesOf(status),
+      states: statesOfArkStatus(status),
       model: model && modelOfAlias(deps.catalogue().models, model),
       taskIds: query['filter.task_ids'],
     });
@@ -99,7 +99,7 @@ const remove = defineEndpoint({
   data: z.strictObject({}),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
-    const { taskId } = await readStoredTask(deps, caller, params['id']);
+    const { taskId } = await readTaskWithContent(deps, caller, params['id']);
     await cancelOrDeleteVideo(deps, caller, taskId);
     return {};
   },
@@ -107,7 +107,7 @@ const remove = defineEndpoint({
 
 const endpoints = [create, retrieve, list, remove];
 
-export const ark: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
+export const arkShape: ApiShape<DepsOfAll<(typeof endpoints)[number]>> = {
   ...shape,
   description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
   basePath: '/api/v3',

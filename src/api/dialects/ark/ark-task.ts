@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { modelNameForClient, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 
-export const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
+export const arkStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
 
 /** The AI SDK ends its polling at `succeeded` and `failed` only, so every failure but the client's own cancellation is `failed`. */
 const statusOf = {
@@ -14,7 +14,7 @@ const statusOf = {
   cancelled: 'cancelled',
 } as const;
 
-export function statesOf(status: (typeof statuses)[number] | undefined): readonly string[] | undefined {
+export function statesOfArkStatus(status: (typeof arkStatuses)[number] | undefined): readonly string[] | undefined {
   const states = Object.entries(statusOf).filter((pair) => pair[1] === status);
   return status === undefined ? undefined : states.map(([state]) => state);
 }
@@ -24,7 +24,7 @@ export const arkTaskSchema = z
   .strictObject({
     id: z.string(),
     model: z.string(),
-    status: z.enum(statuses).meta({ description: 'Never `expired`: a task that takes too long is `failed`.' }),
+    status: z.enum(arkStatuses).meta({ description: 'Never `expired`: a task that takes too long is `failed`.' }),
     content: z
       .strictObject({ video_url: z.url(), last_frame_url: z.url().nullable() })
       .nullable()
@@ -58,7 +58,7 @@ export function presentArkTask(record: TaskRecord, models: ModelCatalogue): z.ou
   } as const;
   return {
     id: record.taskId,
-    model: aliasOf(models, record.model, param.requestedModel),
+    model: modelNameForClient(models, record.model, param.requestedModel),
     status: statusOf[failCode === 'cancelled' ? failCode : state],
     content: videoUrl === undefined ? null : { video_url: videoUrl, last_frame_url: lastFrameUrl },
     usage: state === 'success' ? usage : null,

@@ -4,7 +4,7 @@ import { type ModelCatalogue, modelOfAlias, namesOfModels } from '../../../catal
 import { unknownModelMessage } from '../../../catalogue/input/spelling-suggestions.ts';
 import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
-import type { ParsedTaskRequest, RequestRules } from '../../../tasks/accept/task-request.ts';
+import type { ParsedTaskRequest, RequestParser } from '../../../tasks/accept/task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =
@@ -50,7 +50,7 @@ const switchesBeyondUs: Readonly<Record<string, string>> = {
 };
 
 /** Accepts the native spelling of a field if the kie spelling is missing. */
-export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestRules): ParsedTaskRequest {
+export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestParser): ParsedTaskRequest {
   const { input } = body;
   const model = typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'];
   const fields = fieldsOf(typeof model === 'string' ? models.get(model)?.input : undefined);

@@ -3,16 +3,16 @@ import { howToGetKieKey } from './kie-request.ts';
 import type { Dialect } from '../../../accounts/keys/api-key.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import { uuidPattern } from '../../../platform/text/uuid.ts';
-import { resultLinks } from '../../../media/store/signed-link.ts';
+import { signResultLinks } from '../../../media/store/signed-link.ts';
 import { findTask } from '../../../tasks/task-rows.ts';
 import { requireOwnAccount } from '../../core/authentication.ts';
 import { defineEndpoint } from '../../core/define-endpoint.ts';
-import { mediaDeleted } from '../../media/send-media.ts';
+import { mediaDeletedError } from '../../media/send-media.ts';
 import type { WithDb } from '../../core/endpoint.ts';
-import type { LinkStore } from '../../tasks/task-view.ts';
+import type { LinkSigner } from '../../tasks/task-view.ts';
 import { HttpError, invalidRequest } from '../../core/http-error.ts';
 import { maxUrlLength } from '../../core/request-sizes.ts';
-import { required } from '../../core/request-fields.ts';
+import { requiredMessage } from '../../core/request-fields.ts';
 
 function requireKie(dialect: Dialect): void {
   if (dialect === 'kie') return;
@@ -32,7 +32,7 @@ const credit = defineEndpoint({
   },
 });
 
-type LinkDeps = WithDb & { readonly resultStore: LinkStore; readonly retentionMs: number };
+type LinkDeps = WithDb & { readonly resultStore: LinkSigner; readonly retentionMs: number };
 
 const urlError = 'must be a video URL of this service';
 
@@ -43,7 +43,7 @@ const downloadUrl = defineEndpoint({
   changesNothing: true,
   summary: 'Renew a link to a video',
   body: z.object({
-    url: z.string({ error: required(urlError) }).max(maxUrlLength),
+    url: z.string({ error: requiredMessage(urlError) }).max(maxUrlLength),
   }),
   data: z.url(),
   failures: ['dialect_required', 'media_deleted'],
@@ -53,8 +53,8 @@ const downloadUrl = defineEndpoint({
     if (task === undefined || task.accountId !== caller.accountId) {
       throw invalidRequest([{ path: 'url', message: urlError }]);
     }
-    const [url] = resultLinks(deps.resultStore, task).resultUrls;
-    if (url === undefined) throw mediaDeleted(task, deps.retentionMs);
+    const [url] = signResultLinks(deps.resultStore, task).resultUrls;
+    if (url === undefined) throw mediaDeletedError(task, deps.retentionMs);
     return url;
   },
 });

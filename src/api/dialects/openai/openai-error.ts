@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Shape } from '../../core/endpoint.ts';
+import type { ErrorShape } from '../../core/endpoint.ts';
 import { firstErrorField } from '../first-error-field.ts';
 
 /** OpenAI's error object. `code` is our stable code, `param` the first field that is invalid. */
-export const openAIErrors: Shape = {
+export const openAIErrorShape: ErrorShape = {
   name: 'openai',
   errorSchema: z
     .strictObject({

@@ -3,14 +3,14 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { conflictsOf, fromJsonText, givenOf, valuesOf } from '../translate-fields.ts';
-import { pathsOf, type ReadFields, readFrames, readReferences } from '../media-reference.ts';
+import { spellingConflicts, jsonFromText, withoutEmptyFields, valuesByOurNames } from '../translate-fields.ts';
+import { clientPathsOf, type FieldsWithErrors, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
 const anything = z.unknown().optional();
 
 /** The reference shows these; the parser of the model checks the values. Our own fields of `input` are accepted by their names, too. */
-export const createSchema = z.looseObject({
+export const openAICreateBody = z.looseObject({
   model: anything,
   prompt: anything,
   seconds: anything.meta({ description: 'The duration, such as `"4"`.' }),
@@ -51,27 +51,27 @@ const ignored = ['user', 'safety_identifier'];
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
 export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, models: ModelCatalogue) {
-  const given = givenOf(input, ignored);
+  const given = withoutEmptyFields(input, ignored);
   const { model = defaultModel(models), size, metadata, n, ...others } = given;
   const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
-  const notes = readMetadata(fromJsonText(metadata), given);
+  const notes = readMetadata(jsonFromText(metadata), given);
   const read = [
     ...Object.entries(others).map(([name, value]) => fieldsFrom(name, value, named?.input)),
     ...Object.entries(notes.fields).map(([name, value]) => withinMetadata(fieldsFrom(name, value, named?.input))),
   ];
   const fields = read.flatMap((one) => one.fields);
-  const { callBackUrl, ...values } = valuesOf(fields, named?.input);
+  const { callBackUrl, ...values } = valuesByOurNames(fields, named?.input);
   const frame = readSize(named?.input, size, values);
   const errors = [
     ...frame.errors,
     ...read.flatMap((one) => one.errors),
     ...notes.errors,
-    ...conflictsOf(fields),
+    ...spellingConflicts(fields),
     ...manyVideos(n),
   ];
   const unused = [...ignored.filter((name) => input[name] !== undefined), ...notes.unused];
   const request: VideoRequest = { model, input: { ...values, ...frame.fields }, callBackUrl, errors, unused };
-  return { request, names: { 'input.duration': 'seconds', ...pathsOf(fields) } };
+  return { request, names: { 'input.duration': 'seconds', ...clientPathsOf(fields) } };
 }
 
 /** A create makes one video, so `n: 1` changes nothing. */
@@ -87,7 +87,7 @@ function manyVideos(n: unknown) {
 function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>>) {
   const fields: Record<string, unknown> = {};
   const unused: string[] = [];
-  for (const [name, value] of isObject(metadata) ? Object.entries(givenOf(metadata, [])) : []) {
+  for (const [name, value] of isObject(metadata) ? Object.entries(withoutEmptyFields(metadata, [])) : []) {
     if (!isFieldName(name)) unused.push(`metadata.${name}`);
     else if (given[name] !== value) fields[name] = value;
   }
@@ -105,7 +105,7 @@ function isFieldName(name: string): boolean {
   return name !== 'prompt' && fieldNames.includes(name);
 }
 
-function withinMetadata({ fields, errors }: ReadFields): ReadFields {
+function withinMetadata({ fields, errors }: FieldsWithErrors): FieldsWithErrors {
   const path = (theirs: string) => `metadata.${theirs}`;
   return {
     fields: fields.map(({ items, ...field }) => ({
@@ -123,7 +123,7 @@ function defaultModel(models: ModelCatalogue): string | undefined {
   return models.size === 1 ? [...models.keys()][0] : undefined;
 }
 
-function fieldsFrom(theirs: string, value: unknown, input: ModelInput | undefined): ReadFields {
+function fieldsFrom(theirs: string, value: unknown, input: ModelInput | undefined): FieldsWithErrors {
   if (theirs === 'frame_images') return readFrames(theirs, value);
   if (theirs === 'input_references') return readReferences(theirs, value);
   if (theirs === 'input_reference' || theirs === 'image') {

@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
-import { HttpError, existing } from '../../core/http-error.ts';
+import { HttpError, requireExisting } from '../../core/http-error.ts';
 import { oneOf } from '../../core/request-fields.ts';
 import { idParameter, strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { listTasksWithContent } from '../../../tasks/list/task-list.ts';
-import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
+import { presentTask, type TaskRecordDeps } from '../../tasks/task-view.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
-import type { IngressShape } from '../shape.ts';
+import type { ApiShape } from '../shape.ts';
 import {
   type ContentDeps,
   contentFailures,
-  contentFile,
+  contentEndpointFields,
   type ReadTaskDeps,
   type RemoveDeps,
   cancelOrDeleteVideo,
   sendContent,
-  readStoredTask,
+  readTaskWithContent,
 } from '../stored-video.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
-import { openAIErrors as shape } from './openai-error.ts';
-import { createSchema, readOpenAIRequest } from './openai-request.ts';
-import { presentVideo, type VideoDeps, videoSchema } from './openai-video.ts';
+import { openAIErrorShape as shape } from './openai-error.ts';
+import { openAICreateBody, readOpenAIRequest } from './openai-request.ts';
+import { presentOpenAIVideo, type OpenAIVideoDeps, openAIVideoSchema } from './openai-video.ts';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
 
 /** The catalogue has no dates, so `created` is 0. `owned_by` is the name of the model in our own API. */
@@ -52,7 +52,7 @@ const retrieveModel = defineEndpoint({
   failures: ['model_not_found'],
   handler: async ({ params }, deps: OfferDeps) => {
     const named = soldNames(deps).find(({ id }) => id === params['id']);
-    return existing(named, 'model_not_found');
+    return requireExisting(named, 'model_not_found');
   },
 });
 
@@ -67,7 +67,7 @@ function soldNames({ catalogue, isSold }: OfferDeps) {
 const pollAfter = { 'OpenAI-Poll-After-Ms': '2000' };
 const pollHeader = { 'OpenAI-Poll-After-Ms': 'Milliseconds until the next poll.' };
 
-type ReadDeps = ReadTaskDeps & RecordDeps & VideoDeps;
+type ReadDeps = ReadTaskDeps & TaskRecordDeps & OpenAIVideoDeps;
 
 const create = defineEndpoint({
   operationId: 'openaiCreateVideo',
@@ -75,16 +75,16 @@ const create = defineEndpoint({
   route: 'POST /v1/videos',
   ...createVideoSpec,
   summary: 'Create a video',
-  body: createSchema,
-  data: videoSchema,
+  body: openAICreateBody,
+  data: openAIVideoSchema,
   answerHeaders: { ...createVideoSpec.answerHeaders, ...pollHeader },
   failures: [...createVideoSpec.failures, 'base_url_mismatch'],
-  handler: async (call, deps: CreateVideoDeps & VideoDeps) => {
+  handler: async (call, deps: CreateVideoDeps & OpenAIVideoDeps) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, request, names });
     call.ctx.set(pollAfter);
-    return { ...presentVideo(deps, record), ...replayed };
+    return { ...presentOpenAIVideo(deps, record), ...replayed };
   },
 });
 
@@ -94,13 +94,13 @@ const retrieve = defineEndpoint({
   route: 'GET /v1/videos/{id}',
   scope: 'tasks:read',
   summary: 'Retrieve a video',
-  data: videoSchema,
+  data: openAIVideoSchema,
   answerHeaders: pollHeader,
   failures: ['task_not_found'],
   handler: async ({ caller, params, ctx }, deps: ReadDeps) => {
-    const task = await readStoredTask(deps, caller, params['id']);
+    const task = await readTaskWithContent(deps, caller, params['id']);
     ctx.set(pollAfter);
-    return presentVideo(deps, await presentTask(deps, task));
+    return presentOpenAIVideo(deps, await presentTask(deps, task));
   },
 });
 
@@ -118,7 +118,7 @@ const list = defineEndpoint({
   }),
   data: z.strictObject({
     object: z.literal('list'),
-    data: z.array(videoSchema),
+    data: z.array(openAIVideoSchema),
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
     has_more: z.boolean(),
@@ -127,7 +127,7 @@ const list = defineEndpoint({
     const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...order, limit: limit + 1 });
     const page = tasks.slice(0, limit);
     await deps.seenTasks.record(caller.by, page);
-    const data = await Promise.all(page.map(async (task) => presentVideo(deps, await presentTask(deps, task))));
+    const data = await Promise.all(page.map(async (task) => presentOpenAIVideo(deps, await presentTask(deps, task))));
     const [first_id = null, last_id = null] = [data[0]?.id, data.at(-1)?.id];
     return { object: 'list' as const, data, first_id, last_id, has_more: tasks.length > limit };
   },
@@ -139,12 +139,12 @@ const content = defineEndpoint({
   route: 'GET /v1/videos/{id}/content',
   scope: 'tasks:read',
   summary: 'Download a video',
-  ...contentFile,
+  ...contentEndpointFields,
   query: strictQuery({ variant: oneOf(['video', 'thumbnail', 'spritesheet']).default('video') }),
   data: z.undefined(),
   failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
   handler: async ({ caller, params, query: { variant }, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readStoredTask(deps, caller, params['id']);
+    const task = await readTaskWithContent(deps, caller, params['id']);
     if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
     await sendContent(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
     return undefined;
@@ -172,7 +172,7 @@ const remove = defineEndpoint({
 
 const endpoints = [create, list, retrieve, content, remove, listModels, retrieveModel];
 
-export const openAI: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
+export const openAIShape: ApiShape<DepsOfAll<(typeof endpoints)[number]>> = {
   ...shape,
   description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
   basePath: '/v1',

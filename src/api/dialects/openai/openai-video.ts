@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
-import { aliasOf } from '../../../catalogue/models/model.ts';
+import { modelNameForClient } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';
@@ -8,7 +8,7 @@ import { sizeOfVideo, sizeText } from '../video-size.ts';
 const unixSeconds = z.int().nonnegative();
 
 /** OpenAI's video resource, as `openai` 7.57 (npm) and 3.57 (PyPI) declare it. */
-export const videoSchema = z
+export const openAIVideoSchema = z
   .strictObject({
     id: z.string(),
     object: z.literal('video'),
@@ -27,7 +27,7 @@ export const videoSchema = z
   })
   .meta({ id: 'OpenAIVideo' });
 
-export type OpenAIVideo = z.output<typeof videoSchema>;
+export type OpenAIVideo = z.output<typeof openAIVideoSchema>;
 
 const statusOf = {
   waiting: 'queued',
@@ -37,15 +37,15 @@ const statusOf = {
   fail: 'failed',
 } as const;
 
-export type VideoDeps = WithCatalogue & { readonly retentionMs: number };
+export type OpenAIVideoDeps = WithCatalogue & { readonly retentionMs: number };
 
-export function presentVideo(deps: VideoDeps, record: TaskRecord): OpenAIVideo {
+export function presentOpenAIVideo(deps: OpenAIVideoDeps, record: TaskRecord): OpenAIVideo {
   const { completeTime: completedAt } = record;
   const expiresAt = record.state === 'success' && completedAt !== null ? completedAt + deps.retentionMs : null;
   return {
     id: record.taskId,
     object: 'video',
-    model: aliasOf(deps.catalogue().models, record.model, record.param.requestedModel),
+    model: modelNameForClient(deps.catalogue().models, record.model, record.param.requestedModel),
     status: statusOf[record.state],
     progress: record.progress,
     created_at: Math.floor(record.createTime / 1000),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Shape } from '../../core/endpoint.ts';
+import type { ErrorShape } from '../../core/endpoint.ts';
 
 /** OpenRouter's `code` is the HTTP status. Our stable code is in `metadata`, beside the data of the error. */
 const errorSchema = z
@@ -12,7 +12,7 @@ const errorSchema = z
   })
   .meta({ id: 'OpenRouterError' });
 
-export const openRouterErrors: Shape = {
+export const openRouterErrorShape: ErrorShape = {
   name: 'openrouter',
   errorSchema,
   errorBody: ({ code, envelope: { code: status, msg, data } }) => ({

@@ -3,8 +3,8 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
 import type { FieldName } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { conflictsOf, fromText, valuesOf } from '../translate-fields.ts';
-import { frameTypes, type ListedMedia, pathsOf, readFrames, readReferences } from '../media-reference.ts';
+import { spellingConflicts, scalarFromText, valuesByOurNames } from '../translate-fields.ts';
+import { frameTypes, type ListedMedia, clientPathsOf, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
 const text = z.string({ error: 'must be a string' }).nullish();
@@ -15,7 +15,7 @@ const withoutEffect = z.unknown().optional().meta({ description: 'Ignored: it ha
 const unused = ['user', 'session_id', 'trace'] as const;
 
 /** The request of `@openrouter/sdk` 1.3.19. The parser of our own requests checks the values for the model. */
-export const createBody = z
+export const openRouterCreateBody = z
   .strictObject({
     model: text,
     prompt: text,
@@ -45,7 +45,7 @@ export const createBody = z
   })
   .meta({ id: 'OpenRouterVideoRequest' });
 
-type CreateBody = z.output<typeof createBody>;
+type CreateBody = z.output<typeof openRouterCreateBody>;
 type TheirName = keyof CreateBody | `provider.options.videogen${'' | '.negative_prompt'}`;
 
 /**
@@ -75,14 +75,14 @@ const namesInErrors = Object.fromEntries(
 );
 
 /** The names of resolutions that differ from ours. */
-export const theirResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
+export const openRouterResolutionNames: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
 export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) {
   const model = models.get(modelOfAlias(models, body.model ?? ''));
   const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
   const named = body.resolution?.toUpperCase();
-  const [resolution = named?.toLowerCase()] = Object.entries(theirResolutions).find(([, one]) => one === named) ?? [];
+  const [resolution = named?.toLowerCase()] = Object.entries(openRouterResolutionNames).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
   const media = [
     readFrames('frame_images', body.frame_images),
@@ -91,20 +91,20 @@ export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) 
   const listed = media.flatMap((one) => one.fields);
   const fields: Readonly<Record<Exclude<FieldName, ListedMedia>, unknown>> = {
     prompt: body.prompt,
-    duration: fromText(body.duration),
+    duration: scalarFromText(body.duration),
     resolution: frame.fields.resolution,
     ratio: frame.fields.ratio,
-    generateAudio: fromText(body.generate_audio),
-    seed: fromText(body.seed),
+    generateAudio: scalarFromText(body.generate_audio),
+    seed: scalarFromText(body.seed),
     negativePrompt,
     options: Object.keys(options).length > 0 ? options : undefined,
   };
   const request: VideoRequest = {
     model: body.model,
-    input: { ...fields, ...valuesOf(listed, model?.input) },
+    input: { ...fields, ...valuesByOurNames(listed, model?.input) },
     callBackUrl: body.callback_url,
-    errors: [...frame.errors, ...media.flatMap((one) => one.errors), ...conflictsOf(listed)],
+    errors: [...frame.errors, ...media.flatMap((one) => one.errors), ...spellingConflicts(listed)],
     unused: unused.filter((name) => body[name] !== undefined && body[name] !== null),
   };
-  return { request, names: { callBackUrl: 'callback_url', ...namesInErrors, ...pathsOf(listed) } };
+  return { request, names: { callBackUrl: 'callback_url', ...namesInErrors, ...clientPathsOf(listed) } };
 }

@@ -4,25 +4,25 @@ import { type PresentedPrices, readSoldModels, type SoldDeps } from '../../credi
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import type { WithClock } from '../../core/endpoint.ts';
 import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
-import { presentTask, type RecordDeps } from '../../tasks/task-view.ts';
+import { presentTask, type TaskRecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
-import type { IngressShape } from '../shape.ts';
+import type { ApiShape } from '../shape.ts';
 import {
   type ContentDeps,
   contentFailures,
-  contentFile,
-  readTaskAsSeen,
+  contentEndpointFields,
+  readTaskAndMarkSeen,
   type ReadTaskDeps,
   sendContent,
 } from '../stored-video.ts';
-import { openRouterErrors as shape } from './openrouter-error.ts';
-import { createBody, readOpenRouterRequest, theirResolutions } from './openrouter-request.ts';
-import { callbackBody, callbackHeaders, presentVideo, videoSchema } from './openrouter-video.ts';
-import { aliasOf, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { openRouterErrorShape as shape } from './openrouter-error.ts';
+import { openRouterCreateBody, readOpenRouterRequest, openRouterResolutionNames } from './openrouter-request.ts';
+import { openRouterCallbackBody, openRouterCallbackHeaders, presentOpenRouterVideo, openRouterVideoSchema } from './openrouter-video.ts';
+import { modelNameForClient, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import { standardPriceName } from '../../../catalogue/prices/price-conditions.ts';
 import { durationsOf } from '../../../catalogue/input/input-bounds.ts';
-import { sizesOf } from '../video-size.ts';
+import { sizesOfModel } from '../video-size.ts';
 import { frameFields, frameTypes } from '../media-reference.ts';
 
 const texts = z.array(z.string());
@@ -55,13 +55,13 @@ type Terms = { readonly models: ModelCatalogue; readonly prices: PresentedPrices
 function presentModel({ model, title, input }: Model, { models, prices, now }: Terms) {
   const { fields } = input;
   return {
-    id: aliasOf(models, model),
+    id: modelNameForClient(models, model),
     canonical_slug: model,
     name: title,
     created: 0 as const,
-    supported_resolutions: fields.resolution.values.map((name) => theirResolutions[name] ?? name),
+    supported_resolutions: fields.resolution.values.map((name) => openRouterResolutionNames[name] ?? name),
     supported_aspect_ratios: fields.ratio.values,
-    supported_sizes: [...sizesOf(input).keys()],
+    supported_sizes: [...sizesOfModel(input).keys()],
     supported_durations: durationsOf(fields.duration),
     supported_frame_images: frameTypes.filter((type) => fields[frameFields[type]]),
     generate_audio: fields.generateAudio.fixed ?? true,
@@ -91,14 +91,14 @@ const create = defineEndpoint({
   ...createVideoSpec,
   status: 202,
   summary: 'Create a video',
-  body: createBody,
-  data: videoSchema,
+  body: openRouterCreateBody,
+  data: openRouterVideoSchema,
   failures: [...createVideoSpec.failures, 'base_url_mismatch'],
   handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
-    return { ...presentVideo(record, deps.publicUrl), ...replayed };
+    return { ...presentOpenRouterVideo(record, deps.publicUrl), ...replayed };
   },
 });
 
@@ -123,10 +123,10 @@ const retrieve = defineEndpoint({
   route: 'GET /api/v1/videos/{id}',
   scope: 'tasks:read',
   summary: 'Retrieve a video',
-  data: videoSchema,
+  data: openRouterVideoSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps: ReadTaskDeps & RecordDeps & { readonly publicUrl: string }) =>
-    presentVideo(await presentTask(deps, await readTaskAsSeen(deps, caller, params['id'])), deps.publicUrl),
+  handler: async ({ caller, params }, deps: ReadTaskDeps & TaskRecordDeps & { readonly publicUrl: string }) =>
+    presentOpenRouterVideo(await presentTask(deps, await readTaskAndMarkSeen(deps, caller, params['id'])), deps.publicUrl),
 });
 
 const download = defineEndpoint({
@@ -135,12 +135,12 @@ const download = defineEndpoint({
   route: 'GET /api/v1/videos/{id}/content',
   scope: 'tasks:read',
   summary: 'Download a video',
-  ...contentFile,
+  ...contentEndpointFields,
   query: strictQuery({ index: wholeParameter(0, 0).optional() }),
   data: z.undefined(),
   failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readTaskAsSeen(deps, caller, params['id']);
+    const task = await readTaskAndMarkSeen(deps, caller, params['id']);
     await sendContent(ctx, deps, task, 'videoKey');
     return undefined;
   },
@@ -149,7 +149,7 @@ const download = defineEndpoint({
 // `listModels` comes before `retrieve`, whose path matches it, too.
 const endpoints = [create, listModels, retrieve, download];
 
-export const openRouter: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
+export const openRouterShape: ApiShape<DepsOfAll<(typeof endpoints)[number]>> = {
   ...shape,
   description:
     'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
@@ -157,6 +157,6 @@ export const openRouter: IngressShape<DepsOfAll<(typeof endpoints)[number]>> = {
   operations: /^\/videos(?:\/|$)/,
   paths: /^\/api\/v1\/videos(?:\/|$)/,
   endpoints,
-  callbackBody,
-  callbackHeaders,
+  callbackBody: openRouterCallbackBody,
+  callbackHeaders: openRouterCallbackHeaders,
 };

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { webhookId } from '../../../tasks/callbacks/callback-schedule.ts';
-import { aliasOf, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { modelNameForClient, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import type { SignedCallback } from '../../../tasks/callbacks/callback-format-type.ts';
 
 /** A video, as `@openrouter/sdk` 1.3.19 declares it. Its clients refuse null in place of an absent field. */
-export const videoSchema = z
+export const openRouterVideoSchema = z
   .strictObject({
     id: z.string(),
     polling_url: z.url(),
@@ -23,9 +23,9 @@ export const videoSchema = z
   })
   .meta({ id: 'OpenRouterVideo' });
 
-type OpenRouterVideo = z.output<typeof videoSchema>;
+type OpenRouterVideo = z.output<typeof openRouterVideoSchema>;
 
-export function presentVideo(record: TaskRecord, publicUrl: string): OpenRouterVideo {
+export function presentOpenRouterVideo(record: TaskRecord, publicUrl: string): OpenRouterVideo {
   const { taskId: id } = record;
   return { id, polling_url: `${publicUrl}/api/v1/videos/${id}`, ...outcomeOf(record) };
 }
@@ -42,18 +42,18 @@ function outcomeOf(record: TaskRecord): Omit<OpenRouterVideo, 'id' | 'polling_ur
 }
 
 /** The event that OpenRouter posts to a `callback_url`. */
-export function callbackBody(record: TaskRecord, models: ModelCatalogue): string {
+export function openRouterCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
   const { taskId: id, model, completeTime, updateTime } = record;
   const outcome = outcomeOf(record);
   return JSON.stringify({
     type: `video.generation.${outcome.status}`,
     created_at: new Date(completeTime ?? updateTime).toISOString(),
-    data: { id, model: aliasOf(models, model, record.param.requestedModel), ...outcome },
+    data: { id, model: modelNameForClient(models, model, record.param.requestedModel), ...outcome },
   });
 }
 
 /** OpenRouter's signature. Its key is the callback secret as text, after a rotation the new one. */
-export function callbackHeaders({ taskId, timestampSeconds, secrets: [secret = ''], body }: SignedCallback) {
+export function openRouterCallbackHeaders({ taskId, timestampSeconds, secrets: [secret = ''], body }: SignedCallback) {
   const signature = createHmac('sha256', secret).update(`${timestampSeconds},${body}`).digest('hex');
   return {
     'x-openrouter-signature': `t=${timestampSeconds},v1=${signature}`,

@@ -1,7 +1,7 @@
 import { type Html, html } from '../html.ts';
 
 /** `language` is the name after the fence of a code block in Markdown. */
-export type Sample = { readonly language: string; readonly text: string };
+export type CodeSample = { readonly language: string; readonly text: string };
 
 /** The titles of the tabs, by the language of their sample. */
 const titles: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' };
@@ -10,7 +10,7 @@ export function hasTab(language: string): boolean {
   return titles[language] !== undefined;
 }
 
-export function codeBlock({ text }: Pick<Sample, 'text'>, label = 'Code'): Html {
+export function codeBlock({ text }: Pick<CodeSample, 'text'>, label = 'Code'): Html {
   return html`<div class="code">
     <pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>
     ${copyButton(label)}
@@ -18,7 +18,7 @@ export function codeBlock({ text }: Pick<Sample, 'text'>, label = 'Code'): Html 
 }
 
 /** Samples of one request, with a tab for each language. Without JavaScript all are shown. */
-export function samplesBlock(samples: readonly Sample[], name: string): Html {
+export function samplesBlock(samples: readonly CodeSample[], name: string): Html {
   return html`<div class="code samples">
     <header>
       <div role="tablist" aria-label="Language">${samples.map(({ language }, index) => tab(language, index))}</div>

@@ -1,4 +1,4 @@
-import type { Credential, ExampleBody, ExampleRequest } from './example-request.ts';
+import type { SampleCredential, ExampleBody, ExampleRequest } from './example-request.ts';
 
 const longestLine = 72;
 
@@ -19,7 +19,7 @@ export function curlSample({ method, baseUrl, path, headers, credential, body, a
   return [`curl ${quoted(baseUrl + path)}`, ...options].join(' \\\n  ');
 }
 
-const credentialOptions: Readonly<Record<Credential, readonly string[]>> = {
+const credentialOptions: Readonly<Record<SampleCredential, readonly string[]>> = {
   none: [],
   key: ['-H "Authorization: Bearer $VIDEOGEN_API_KEY"'],
   operator_key: ['-H "Authorization: Bearer $VIDEOGEN_OPERATOR_KEY"'],

@@ -1,18 +1,18 @@
 import type { Access } from '../../core/endpoint.ts';
-import { isForClients, isOfConsole } from '../../core/endpoint.ts';
+import { isForClients, isConsolePath } from '../../core/endpoint.ts';
 import {
-  contentOf,
+  mediaTypeOf,
   type DescribedOperation,
-  type Description,
-  type Parameter,
-  resolve,
-  type Schema,
-  successOf,
+  type OpenApiDescription,
+  type OpenApiParameter,
+  resolveSchema,
+  type OpenApiSchema,
+  successResponseOf,
 } from '../openapi-document.ts';
 import { exampleValue } from './example-value.ts';
 
 /** An endpoint with its entry in the OpenAPI document. */
-export type Entry = {
+export type ReferenceEntry = {
   readonly operationId: string;
   readonly method: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export type Entry = {
   readonly described: DescribedOperation;
 };
 
-export type Credential = 'key' | 'operator_key' | 'cookie' | 'none';
+export type SampleCredential = 'key' | 'operator_key' | 'cookie' | 'none';
 
 export type ExampleBody =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -32,17 +32,17 @@ export type ExampleRequest = {
   readonly baseUrl: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly credential: Credential;
+  readonly credential: SampleCredential;
   readonly body: ExampleBody | undefined;
   readonly answer: 'json' | 'text' | 'file';
 };
 
 const fileNames: Readonly<Record<string, string>> = { 'image/jpeg': 'boat.jpg', 'video/mp4': 'boat.mp4' };
 
-export function exampleRequest(description: Description, entry: Entry, baseUrl: string): ExampleRequest {
+export function exampleRequest(description: OpenApiDescription, entry: ReferenceEntry, baseUrl: string): ExampleRequest {
   const { described, method } = entry;
   const { parameters = [] } = described;
-  const valueOf = ({ name, schema = {} }: Parameter) => String(exampleValue(description, schema, { name }));
+  const valueOf = ({ name, schema = {} }: OpenApiParameter) => String(exampleValue(description, schema, { name }));
   const path = entry.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) =>
     encodeURIComponent(
       valueOf(parameters.find((one) => one.name === name) ?? { name, in: 'path', schema: { type: 'string' } }),
@@ -62,14 +62,14 @@ export function exampleRequest(description: Description, entry: Entry, baseUrl: 
   };
 }
 
-function credentialOf({ scope, path }: Entry): Credential {
+function credentialOf({ scope, path }: ReferenceEntry): SampleCredential {
   if (scope === 'none') return 'none';
-  if (isOfConsole(path)) return 'cookie';
+  if (isConsolePath(path)) return 'cookie';
   return isForClients(scope) ? 'key' : 'operator_key';
 }
 
-function exampleBody(description: Description, { requestBody }: DescribedOperation): ExampleBody | undefined {
-  const found = contentOf(requestBody?.content);
+function exampleBody(description: OpenApiDescription, { requestBody }: DescribedOperation): ExampleBody | undefined {
+  const found = mediaTypeOf(requestBody?.content);
   if (found === undefined) return undefined;
   const [type, schema] = found;
   if (type.includes('json'))
@@ -77,14 +77,14 @@ function exampleBody(description: Description, { requestBody }: DescribedOperati
   return { kind: 'file', type, fileName: fileNames[type] ?? 'file' };
 }
 
-function objectExample(description: Description, schema: Schema): object {
+function objectExample(description: OpenApiDescription, schema: OpenApiSchema): object {
   const value = exampleValue(description, schema);
   return typeof value === 'object' && value !== null ? value : {};
 }
 
 /** Creates of other APIs get a model of this installation and a prompt, which their schemas leave open. */
-function taskFields(description: Description, schema: Schema): object {
-  const { properties = {} } = resolve(description, schema).schema;
+function taskFields(description: OpenApiDescription, schema: OpenApiSchema): object {
+  const { properties = {} } = resolveSchema(description, schema).schema;
   const own = description.components?.schemas?.['TaskRequest'];
   const isCreate = properties['model'] !== undefined && (properties['prompt'] ?? properties['content']) !== undefined;
   if (own === undefined || !isCreate) return {};
@@ -94,8 +94,8 @@ function taskFields(description: Description, schema: Schema): object {
   return Object.fromEntries(known);
 }
 
-function answerOf(description: Description, described: DescribedOperation): 'json' | 'text' | 'file' {
-  const { type = '' } = successOf(description, described) ?? {};
+function answerOf(description: OpenApiDescription, described: DescribedOperation): 'json' | 'text' | 'file' {
+  const { type = '' } = successResponseOf(description, described) ?? {};
   if (type.includes('json')) return 'json';
   return type.startsWith('text/') ? 'text' : 'file';
 }

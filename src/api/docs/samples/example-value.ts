@@ -1,4 +1,4 @@
-import { type Description, resolve, type Schema } from '../openapi-document.ts';
+import { type OpenApiDescription, resolveSchema, type OpenApiSchema } from '../openapi-document.ts';
 
 const exampleTime = 1_764_115_200_000;
 const byFormat: Readonly<Record<string, string>> = {
@@ -12,11 +12,11 @@ const maxDepth = 8;
 
 /** A value that fits the schema. `isWhole` also fills in optional fields. */
 export function exampleValue(
-  description: Description,
-  schema: Schema,
+  description: OpenApiDescription,
+  schema: OpenApiSchema,
   { name = 'value', isWhole = false, depth = 0 } = {},
 ): unknown {
-  const { schema: found, alternatives } = resolve(description, schema);
+  const { schema: found, alternatives } = resolveSchema(description, schema);
   const given = found.example === undefined ? (found.examples?.[0] ?? found.default) : found.example;
   if (given !== undefined) return given;
   const options = { name, isWhole, depth: depth + 1 };
@@ -30,8 +30,8 @@ export function exampleValue(
 }
 
 function objectOf(
-  description: Description,
-  { properties = {}, required = [] }: Schema,
+  description: OpenApiDescription,
+  { properties = {}, required = [] }: OpenApiSchema,
   { isWhole, depth }: { readonly isWhole: boolean; readonly depth: number },
 ) {
   const shown = Object.entries(properties).filter(([name]) => isWhole || required.includes(name));
@@ -41,7 +41,7 @@ function objectOf(
   );
 }
 
-function plainExample(type: string | undefined, schema: Schema, name: string): unknown {
+function plainExample(type: string | undefined, schema: OpenApiSchema, name: string): unknown {
   const isTime = /(?:Time|Until|since|^from|^to)$/.test(name);
   if (type === 'boolean') return true;
   if (type === 'string') return byFormat[schema.format ?? ''] ?? textExample(name);

@@ -1,5 +1,5 @@
 import { pythonLiteral } from './literals.ts';
-import type { Credential, ExampleBody, ExampleRequest } from './example-request.ts';
+import type { SampleCredential, ExampleBody, ExampleRequest } from './example-request.ts';
 
 /** Statements with the client in clients/python, for the endpoints that it has a method for. */
 const clientStatements: Readonly<Record<string, (request: ClientRequest) => string>> = {
@@ -57,7 +57,7 @@ function httpxSample({ method, baseUrl, path, headers, credential, body, answer 
   return `${imports}\n\n${call.join('\n')}\nresponse.raise_for_status()\n${use[answer]}`;
 }
 
-const credentialHeaders: Readonly<Record<Credential, readonly string[]>> = {
+const credentialHeaders: Readonly<Record<SampleCredential, readonly string[]>> = {
   none: [],
   key: [`"Authorization": f"Bearer {os.environ['VIDEOGEN_API_KEY']}"`],
   operator_key: [`"Authorization": f"Bearer {os.environ['VIDEOGEN_OPERATOR_KEY']}"`],

@@ -1,5 +1,5 @@
 import { scriptLiteral } from './literals.ts';
-import type { Credential, ExampleBody, ExampleRequest } from './example-request.ts';
+import type { SampleCredential, ExampleBody, ExampleRequest } from './example-request.ts';
 
 /** Endpoints that the client in clients/typescript has a method for. */
 const clientCalls: Readonly<Record<string, (body: unknown, query: URLSearchParams) => string>> = {
@@ -57,7 +57,7 @@ if (!response.ok) throw new Error(\`\${response.status}: \${await response.text(
 ${use[answer]}`;
 }
 
-const credentialHeaders: Readonly<Record<Credential, readonly string[]>> = {
+const credentialHeaders: Readonly<Record<SampleCredential, readonly string[]>> = {
   none: [],
   key: ['Authorization: `Bearer ${env.VIDEOGEN_API_KEY}`'],
   operator_key: ['Authorization: `Bearer ${env.VIDEOGEN_OPERATOR_KEY}`'],
@@ -76,7 +76,7 @@ function bodyExpression(body: ExampleBody): string {
 }
 
 function importLines(
-  credential: Credential,
+  credential: SampleCredential,
   body: ExampleBody | undefined,
   answer: ExampleRequest['answer'],
 ): readonly string[] {

@@ -1,6 +1,6 @@
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useMe } from '../../api/session.ts';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
@@ -35,9 +35,9 @@ export function RenameCard() {
           {...field('name')}
         />
         <div class="row">
-          <ChangeButton type="submit" busy={rename.isPending}>
+          <ReadOnlyAwareButton type="submit" busy={rename.isPending}>
             {text.save}
-          </ChangeButton>
+          </ReadOnlyAwareButton>
         </div>
       </Form>
       <p class="account-id">

@@ -6,16 +6,16 @@ import { useFields } from '../../ui/forms/form.tsx';
 import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/controls/icons.ts';
 import { Menu } from '../../ui/controls/menu.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
-import { AdjustButton, GrantButton } from '../credits/grant-and-adjust.tsx';
+import { AdjustBalanceButton, GrantCreditsButton } from '../credits/grant-and-adjust.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';
-import { ViewDialog } from './view-as-owner-dialog.tsx';
+import { ViewAsOwnerDialog } from './view-as-owner-dialog.tsx';
 
 type Props = { readonly account: Account };
 type DialogProps = Props & { readonly onClose: () => void };
 
 const dialogs = {
-  view: ViewDialog,
+  view: ViewAsOwnerDialog,
   rename: RenameDialog,
   suspension: SuspensionDialog,
   close: CloseDialog,
@@ -43,8 +43,8 @@ export function AccountActions({ account }: Props) {
           {item('close', DoorClosed, accountsText.close)}
         </Menu>
       )}
-      <AdjustButton account={account} />
-      {isOpen && <GrantButton account={account} />}
+      <AdjustBalanceButton account={account} />
+      {isOpen && <GrantCreditsButton account={account} />}
       {Opened !== undefined && <Opened account={account} onClose={() => setOpen(undefined)} />}
     </>
   );

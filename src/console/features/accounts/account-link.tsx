@@ -1,5 +1,5 @@
 import { Link } from 'wouter-preact';
-import { opsPaths } from '../../paths.ts';
+import { operatorPaths } from '../../paths.ts';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import './accounts.css';
 
@@ -8,7 +8,7 @@ type AccountLinkProps = { readonly accountId: string; readonly name: string | nu
 /** On operators' pages. */
 export function AccountLink({ accountId, name }: AccountLinkProps) {
   return (
-    <Link href={opsPaths.account(accountId)} class="above account-name truncate" title={name ?? accountId}>
+    <Link href={operatorPaths.account(accountId)} class="above account-name truncate" title={name ?? accountId}>
       {name ?? <code>{shortId(accountId)}</code>}
     </Link>
   );

@@ -3,7 +3,7 @@ import type { Answer } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { operatorPages } from '../../pages.ts';
-import { opsPaths } from '../../paths.ts';
+import { operatorPaths } from '../../paths.ts';
 import { useAddress, useChoice } from '../../ui/lists/filters.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
 import { number } from '../../ui/figures.tsx';
@@ -24,7 +24,7 @@ import { AccountLimits } from './account-limits.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';
 
-const back = { href: opsPaths.accounts, label: operatorPages.accounts.title };
+const back = { href: operatorPaths.accounts, label: operatorPages.accounts.title };
 
 export function AccountPage({ id: accountId }: { readonly id: string }) {
   const account = useRead('/api/admin/v1/accounts/show', { accountId }, { everyMs: 15_000 });
@@ -100,7 +100,7 @@ function StateNotice({ account: { accountId, suspendTime, closeTime } }: PartPro
         {isClosed ? accountsText.closedSince : accountsText.suspendedSince}{' '}
         <ExactTime ms={closeTime ?? suspendTime ?? 0} />.{' '}
         {isClosed ? accountsText.closedText : accountsText.suspendedText}{' '}
-        <Link href={`${opsPaths.audit}?account=${accountId}`}>{accountsText.seeAudit}</Link>
+        <Link href={`${operatorPaths.audit}?account=${accountId}`}>{accountsText.seeAudit}</Link>
       </p>
     </Notice>
   );

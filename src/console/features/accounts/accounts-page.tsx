@@ -1,6 +1,6 @@
 import { Link, useLocation } from 'wouter-preact';
 import type { Query } from '../../api/call.ts';
-import { opsPaths } from '../../paths.ts';
+import { operatorPaths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
@@ -46,7 +46,7 @@ export function AccountsPage() {
           title: accountsText.account,
           kind: 'head',
           cell: ({ accountId, name }) => (
-            <Link href={opsPaths.account(accountId)} class="row-link">
+            <Link href={operatorPaths.account(accountId)} class="row-link">
               {name}
             </Link>
           ),
@@ -74,7 +74,7 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       action={accountsText.create}
       body={() => ({ name: values.name.trim(), credits: Number(values.credits) })}
       done={({ name, balance }) => accountsText.created(name, balance)}
-      onDone={({ accountId }) => navigate(opsPaths.account(accountId))}
+      onDone={({ accountId }) => navigate(operatorPaths.account(accountId))}
       onClose={onClose}
     >
       <p class="soft">{accountsText.createHelp}</p>

@@ -10,7 +10,7 @@ import { accountsText } from './accounts-text.ts';
 type Props = { readonly account: Account; readonly onClose: () => void };
 
 /** Opens the account as its owner sees it. */
-export function ViewDialog({ account: { accountId, name }, onClose }: Props) {
+export function ViewAsOwnerDialog({ account: { accountId, name }, onClose }: Props) {
   const [, navigate] = useLocation();
   const client = useQueryClient();
   return (

@@ -10,7 +10,7 @@ import { Segmented, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Megaphone } from '../../ui/controls/icons.ts';
 import { ErrorBox } from '../../ui/feedback/notice.tsx';
-import { localTime, useNow } from '../../ui/time.tsx';
+import { datetimeLocalValue, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { announcementText } from './announcement-text.ts';
 
@@ -35,7 +35,7 @@ function AnnounceDialog({ announcement, onClose }: Props) {
     text: announcement?.text ?? '',
     level: announcement?.level ?? 'info',
     link: announcement?.link ?? '',
-    endTime: endsAt === null ? '' : localTime(endsAt),
+    endTime: endsAt === null ? '' : datetimeLocalValue(endsAt),
   });
   const now = useNow(minuteMs);
   const client = useQueryClient();
@@ -81,7 +81,7 @@ function AnnounceDialog({ announcement, onClose }: Props) {
         hint={announcementText.endsHint}
         type="datetime-local"
         // The field names whole minutes, and the current one has begun.
-        min={localTime(now + minuteMs)}
+        min={datetimeLocalValue(now + minuteMs)}
         {...field('endTime')}
       />
       {remove.error !== null && <ErrorBox failure={failureOf(remove.error)} />}

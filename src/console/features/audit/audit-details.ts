@@ -1,14 +1,14 @@
 import type { OperatorAction } from '../../api/contract.ts';
 import { number } from '../../ui/figures.tsx';
 import { exactTime } from '../../ui/time.tsx';
-import { isObject, type Values } from '../models/input-values.ts';
+import { isObject, type InputValues } from '../models/input-values.ts';
 import { auditText, detailNames } from './audit-text.ts';
 
 /** The reason has a column of its own, and ids mean nothing to a reader. */
 const hidden = new Set(['reason', 'priceId', 'entryId', 'userId', 'linkId', 'batchId', 'purpose']);
 
 /** Old and new values in one line. */
-export function detailsOf({ details }: Pick<OperatorAction, 'details'>): string {
+export function auditDetailWords({ details }: Pick<OperatorAction, 'details'>): string {
   const { from, to } = details;
   if (isObject(from) && isObject(to)) return changesOf(from, to);
   return listed(Object.entries(details).filter(([name]) => !hidden.has(name)));
@@ -20,7 +20,7 @@ export function reasonOf({ details }: Pick<OperatorAction, 'details'>): string |
 }
 
 /** "max unfinished tasks 1,000 → 40". */
-function changesOf(from: Values, to: Values): string {
+function changesOf(from: InputValues, to: InputValues): string {
   return Object.keys(to)
     .filter((name) => JSON.stringify(from[name]) !== JSON.stringify(to[name]))
     .map((name) => `${nameOf(name)} ${valueOf(name, from[name])} → ${valueOf(name, to[name])}`)

@@ -6,8 +6,8 @@ import { ExactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { accountFilter } from '../accounts/account-search.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
-import { detailsOf, reasonOf } from './audit-details.ts';
-import { actionWord, actorKinds, auditText } from './audit-text.ts';
+import { auditDetailWords, reasonOf } from './audit-details.ts';
+import { actionWord, actorKindWords, auditText } from './audit-text.ts';
 import './audit.css';
 
 const filters = [accountFilter];
@@ -39,7 +39,7 @@ export function AuditPage() {
 type RowProps = { readonly action: OperatorAction };
 
 function Action({ action }: RowProps) {
-  const details = detailsOf(action);
+  const details = auditDetailWords(action);
   return (
     <>
       <span class="strong">{actionWord(action.action)}</span>
@@ -73,7 +73,7 @@ function Reason({ action }: RowProps) {
 
 /** People in the console are shown by name alone. */
 function Actor({ actor: { kind, name } }: Pick<OperatorAction, 'actor'>) {
-  const how = actorKinds[kind];
+  const how = actorKindWords[kind];
   return (
     <>
       <bdi class="who">{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}

@@ -18,7 +18,7 @@ export const auditText = {
 } as const;
 
 /** The means of an actor other than a person in the console. */
-export const actorKinds: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
+export const actorKindWords: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
 
 export const actionWord = (action: string) => labelOf(actionTexts, action);
 

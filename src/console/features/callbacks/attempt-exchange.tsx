@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { DeliveryAttempt } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { useIsOperator } from '../../api/session.ts';
+import { useIsOperatorPage } from '../../api/session.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
@@ -25,7 +25,7 @@ export function AttemptExchange(props: AttemptProps) {
 }
 
 function Exchange({ deliveryId, attempt }: AttemptProps) {
-  const path = useIsOperator() ? '/api/admin/v1/callbacks/attempt' : '/api/v1/callbacks/attempt';
+  const path = useIsOperatorPage() ? '/api/admin/v1/callbacks/attempt' : '/api/v1/callbacks/attempt';
   return (
     <Loaded of={useRead(path, { deliveryId, attempt })} heights={[120]}>
       {(exchange) => <Messages exchange={exchange} attempt={attempt} />}

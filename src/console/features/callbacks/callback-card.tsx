@@ -4,7 +4,7 @@ import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { callbacksText, callbackWord } from './callbacks-text.ts';
+import { callbacksText, callbackStateWord } from './callbacks-text.ts';
 import { type AttemptView, Attempts } from './deliveries.tsx';
 import { ResendButton } from './resend.tsx';
 import { verifySample } from './verify-sample.ts';
@@ -23,7 +23,7 @@ export function CallbackCard({ taskId, callback }: { readonly taskId: string; re
       <div class="body">
         <Facts
           facts={[
-            [callbacksText.state, <StateWord of={callbackWord(callback.state)} />],
+            [callbacksText.state, <StateWord of={callbackStateWord(callback.state)} />],
             [callbacksText.sentTo, <bdi>{url}</bdi>],
             [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],
             [callbacksText.redeliveries, redeliveries > 0 ? redeliveries : undefined],

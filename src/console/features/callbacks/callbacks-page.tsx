@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
-import { useAccount, useIsOperator } from '../../api/session.ts';
-import { opsPaths, paths } from '../../paths.ts';
+import { useAccount, useIsOperatorPage } from '../../api/session.ts';
+import { operatorPaths, paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { Webhook } from '../../ui/controls/icons.ts';
 import { List, ListPage } from '../../ui/lists/list.tsx';
@@ -11,20 +11,20 @@ import { AccountLink } from '../accounts/account-link.tsx';
 import { useTaskPaths } from '../tasks/detail/use-task.ts';
 import type { CallbackView } from './callback-card.tsx';
 import { callbacksText } from './callbacks-text.ts';
-import { deliveryFilter, deliveryPace, nextColumn, responseColumn, stateColumn } from './deliveries.tsx';
-import { ResendButton, ResendFailedButton } from './resend.tsx';
+import { deliveryStateFilter, deliveryPace, nextAttemptColumn, lastResponseColumn, deliveryStateColumn } from './deliveries.tsx';
+import { ResendButton, ResendFailedDeliveriesButton } from './resend.tsx';
 import { SigningSecret } from './signing-secret.tsx';
 import { TestCallback } from './test-callback.tsx';
 
 export function CallbacksPage() {
-  return useIsOperator() ? <FailedCallbacks /> : <OwnCallbacks />;
+  return useIsOperatorPage() ? <FailedCallbacks /> : <OwnCallbacks />;
 }
 
 function OwnCallbacks() {
   return (
     <Page
       lead={callbacksText.lead}
-      actions={<ResendFailedButton path="/api/v1/callbacks/redeliver-failed" text={callbacksText} />}
+      actions={<ResendFailedDeliveriesButton path="/api/v1/callbacks/redeliver-failed" text={callbacksText} />}
     >
       <div class="columns even">
         <SigningSecret of="callbacks" />
@@ -64,16 +64,16 @@ function FailedCallbacks() {
   );
 }
 
-const filters = [deliveryFilter];
+const filters = [deliveryStateFilter];
 
 const { columns: titles } = callbacksText;
 
 const columns: readonly Column<CallbackView>[] = [
   { title: titles.url, kind: 'head', cell: (callback) => <CallbackHead callback={callback} /> },
-  stateColumn,
-  responseColumn,
+  deliveryStateColumn,
+  lastResponseColumn,
   { title: titles.attempts, kind: 'end', isMinor: true, cell: ({ attempts }) => attempts.length },
-  nextColumn,
+  nextAttemptColumn,
   { title: titles.ended, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
   // The account resends its events.
   {
@@ -99,7 +99,7 @@ function accountColumn(): Column<CallbackView> {
 function CallbackHead({ callback: { taskId, url, event, operator } }: { readonly callback: CallbackView }) {
   const { of } = useTaskPaths();
   return (
-    <Link href={taskId === null ? opsPaths.account(operator?.accountId ?? '') : of(taskId)} class="row-link prompt one">
+    <Link href={taskId === null ? operatorPaths.account(operator?.accountId ?? '') : of(taskId)} class="row-link prompt one">
       <bdi>{url}</bdi> {event && <code>{event}</code>}
     </Link>
   );

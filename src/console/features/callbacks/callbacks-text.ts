@@ -11,7 +11,7 @@ const stateWords: Readonly<Record<Callback['state'], Word>> = {
   rejected: { word: 'Rejected (410 Gone)', tone: 'warn' },
 };
 
-export const callbackWord = (state: string) => wordOf(stateWords, state);
+export const callbackStateWord = (state: string) => wordOf(stateWords, state);
 
 export function resentWords(noun: 'callback' | 'event', count: number, hasMore: boolean): string {
   if (count === 0) return `No ${noun} failed in this period`;

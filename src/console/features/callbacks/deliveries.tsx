@@ -1,10 +1,10 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
+import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { AttemptExchange } from './attempt-exchange.tsx';
-import { callbacksText as text, callbackWord } from './callbacks-text.ts';
+import { callbacksText as text, callbackStateWord } from './callbacks-text.ts';
 import './callbacks.css';
 
 // Callbacks and events are delivered in the same way: in attempts, until one gets a 2xx response.
@@ -19,28 +19,28 @@ export function deliveryPace(deliveries: readonly Pick<Delivery, 'state'>[] = []
   return deliveries.some(({ state }) => state === 'pending') ? 3000 : 15_000;
 }
 
-export const deliveryFilter = choiceFilter({
+export const deliveryStateFilter = choiceFilter({
   name: 'state',
   label: text.state,
   control: 'tabs',
   all: text.all,
   values: ['pending', 'delivered', 'failed', 'rejected'] as const,
-  word: (state) => callbackWord(state).word,
+  word: (state) => callbackStateWord(state).word,
 });
 
-export const stateColumn: Column<Delivery> = {
+export const deliveryStateColumn: Column<Delivery> = {
   title: text.columns.state,
   kind: 'shrink',
-  cell: ({ state }) => <StateWord of={callbackWord(state)} />,
+  cell: ({ state }) => <StateWord of={callbackStateWord(state)} />,
 };
 
-export const responseColumn: Column<Delivery> = {
+export const lastResponseColumn: Column<Delivery> = {
   title: text.columns.response,
   kind: 'shrink',
   cell: ({ attempts: [last] }) => (last === undefined ? text.noAttempt : <ResponseStatus attempt={last} />),
 };
 
-export const nextColumn: Column<Delivery> = {
+export const nextAttemptColumn: Column<Delivery> = {
   title: text.columns.next,
   kind: 'end',
   cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
@@ -49,12 +49,12 @@ export const nextColumn: Column<Delivery> = {
 function ResponseStatus({ attempt: { status, error, operator } }: { readonly attempt: AttemptView }) {
   const isGood = status !== null && status >= 200 && status < 300;
   return (
-    <StateDot tone={isGood ? 'good' : 'bad'}>
+    <StateLabel tone={isGood ? 'good' : 'bad'}>
       {status === null
         ? (operator?.networkError ?? text.errors[error === null || error === 'redirected' ? 'unreachable' : error])
         : text.http(status)}
       {error === 'redirected' && <> {text.redirected}</>}
-    </StateDot>
+    </StateLabel>
   );
 }
 

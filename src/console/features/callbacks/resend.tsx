@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useIsOperator, useRoleReason } from '../../api/session.ts';
+import { useIsOperatorPage, useRoleReason } from '../../api/session.ts';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { RotateCw } from '../../ui/controls/icons.ts';
@@ -9,7 +9,7 @@ import { callbacksText } from './callbacks-text.ts';
 
 /** Needs no confirmation, because a receiver recognizes a duplicate by its `webhook-id`. */
 export function ResendButton({ taskId }: { readonly taskId: string }) {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const memberReason = useRoleReason('member');
   return (
     <SendButton
@@ -35,7 +35,7 @@ type ResendProps = {
 };
 
 /** Recovers from an outage of the receiver. */
-export function ResendFailedButton({ path, text }: ResendProps) {
+export function ResendFailedDeliveriesButton({ path, text }: ResendProps) {
   const [days, setDays] = useState<(typeof periods)[number]>('7');
   return (
     <ActionButton

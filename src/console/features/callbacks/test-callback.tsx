@@ -29,14 +29,14 @@ export function TestCallback() {
             <Send size={16} aria-hidden="true" /> {callbacksText.sendTest}
           </Button>
         </div>
-        {test.data !== undefined && <TestOutcome status={test.data.status} />}
+        {test.data !== undefined && <TestDeliveryOutcome status={test.data.status} />}
       </Form>
     </Card>
   );
 }
 
 /** The response of the receiver to a test. */
-export function TestOutcome({ status }: { readonly status: number | null }) {
+export function TestDeliveryOutcome({ status }: { readonly status: number | null }) {
   if (status === null) {
     return (
       <Notice tone="bad" title={callbacksText.testUnreachable} isAlert text={callbacksText.testUnreachableAdvice} />

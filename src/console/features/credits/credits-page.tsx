@@ -1,4 +1,4 @@
-import { searchOf } from '../../api/call.ts';
+import { queryStringOf } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { useAddress, useChoice, useFilters } from '../../ui/lists/filters.tsx';
@@ -9,18 +9,18 @@ import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
 import { DownloadButton } from '../../ui/controls/download-button.tsx';
-import { BuyCreditsButton, useSale } from '../payments/buy-credits.tsx';
+import { BuyCreditsButton, useCreditPackages } from '../payments/buy-credits.tsx';
 import { CheckoutReturn } from '../payments/checkout-return.tsx';
 import { OwnPurchases } from '../payments/purchases.tsx';
-import { Statements } from '../statements/statements.tsx';
+import { StatementCard } from '../statements/statements.tsx';
 import { creditsText } from './credits-text.ts';
-import { DayChart, dayOf } from './day-chart.tsx';
+import { ChargedByDayChart, utcDayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
 import { LowBalanceCard } from './low-balance.tsx';
-import { RedeemButton } from './redeem-button.tsx';
+import { RedeemCodeButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
-import { useSpan } from './use-day-range.tsx';
+import { useDayRange } from './use-day-range.tsx';
 
 const tabs = ['usage', 'purchases', 'statements'] as const;
 
@@ -28,7 +28,7 @@ export function CreditsPage() {
   const { hrefWith } = useAddress();
   const [tab] = useChoice('tab', tabs, 'usage');
   const isOwner = useIsOwner();
-  const sells = useSale()?.provider;
+  const sells = useCreditPackages()?.provider;
   // An installation that sells nothing has no purchases to list.
   const shown = tabs.filter((one) => one !== 'purchases' || one === tab || typeof sells === 'string');
   return (
@@ -36,7 +36,7 @@ export function CreditsPage() {
       lead={creditsText.lead}
       actions={
         <>
-          {isOwner && <RedeemButton />}
+          {isOwner && <RedeemCodeButton />}
           <BuyCreditsButton />
         </>
       }
@@ -52,7 +52,7 @@ export function CreditsPage() {
       />
       {tab === 'usage' && <UsageTab isOwner={isOwner} />}
       {tab === 'purchases' && <OwnPurchases />}
-      {tab === 'statements' && <Statements />}
+      {tab === 'statements' && <StatementCard />}
     </Page>
   );
 }
@@ -61,7 +61,7 @@ export function CreditsPage() {
 const noFilters = { days: undefined, kind: undefined, taskId: undefined, month: undefined };
 
 function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
-  const { days, fromMs, today, select } = useSpan();
+  const { days, fromMs, today, select } = useDayRange();
   return (
     <>
       <div class="row filters">{select}</div>
@@ -81,29 +81,29 @@ const sumsMs = 60_000;
 type UsageProps = { readonly days: string; readonly fromMs: number; readonly toMs: number };
 
 function Usage({ days, fromMs, toMs }: UsageProps) {
-  const query = { from: dayOf(fromMs), to: dayOf(toMs) };
+  const query = { from: utcDayOf(fromMs), to: utcDayOf(toMs) };
   const daily = useRead('/api/v1/credits/daily', query, { keeps: true, everyMs: sumsMs });
   const { data } = daily;
   const balance = useBalance();
   if (data === undefined && daily.error !== null) return <ReadError of={daily} />;
-  const total = (of: 'charged' | 'refunded' | 'granted') => figure(data?.days.reduce((sum, one) => sum + one[of], 0));
+  const total = (of: 'charged' | 'refunded' | 'granted') => tileFigure(data?.days.reduce((sum, one) => sum + one[of], 0));
   return (
     <>
       <Tiles
         tiles={[
-          { label: creditsText.balance, value: figure(balance), note: creditsText.credits },
+          { label: creditsText.balance, value: tileFigure(balance), note: creditsText.credits },
           { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
           { label: creditsText.refunded, value: total('refunded'), note: creditsText.forTasksWithoutVideo },
           { label: creditsText.granted, value: total('granted'), note: creditsText.netOfReturns },
         ]}
       />
-      {data !== undefined && <DayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}
+      {data !== undefined && <ChargedByDayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}
     </>
   );
 }
 
 /** A figure of a tile, the room for it, or null for one that cannot be read. */
-export function figure(value: number | null | undefined) {
+export function tileFigure(value: number | null | undefined) {
   if (value === null) return '–';
   return value === undefined ? <Skeleton width="60%" height="26px" /> : number(value);
 }
@@ -111,6 +111,6 @@ export function figure(value: number | null | undefined) {
 /** The entries that the ledger shows, as a file. */
 function SaveButton({ fromMs }: { readonly fromMs: number }) {
   const { query } = useFilters(ledgerFilters);
-  const address = `/api/v1/credits/export${searchOf({ from: fromMs, ...query })}`;
+  const address = `/api/v1/credits/export${queryStringOf({ from: fromMs, ...query })}`;
   return <DownloadButton address={address} name="ledger.csv" label={creditsText.csv} />;
 }

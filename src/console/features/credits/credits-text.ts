@@ -132,4 +132,4 @@ export const codesText = {
 } as const;
 
 /** The word for a kind of ledger entry. */
-export const kindWord = (kind: string) => labelOf(creditsText.kinds, kind);
+export const ledgerKindWord = (kind: string) => labelOf(creditsText.kinds, kind);

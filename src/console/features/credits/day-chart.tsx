@@ -12,7 +12,7 @@ export const seriesColors = ['--series-1', '--series-2', '--series-3', '--series
 type DayChartProps = { readonly days: readonly UsageDay[]; readonly fromMs: number; readonly count: number };
 
 /** Charged credits of each day, stacked by model, and as a table. Absent without a charge. */
-export function DayChart({ days, fromMs, count }: DayChartProps) {
+export function ChargedByDayChart({ days, fromMs, count }: DayChartProps) {
   const charged = days.filter((one) => one.charged > 0);
   if (charged.length === 0) return null;
   const rows = charged.map((one) => ({ day: one.day, label: one.model ?? undefined, value: one.charged }));
@@ -36,7 +36,7 @@ type StackedDaysProps = {
 
 /** Each day as a stacked bar, and as a row of a table. */
 export function StackedDays({ title, rows, fromMs, count, unit }: StackedDaysProps) {
-  const names = Array.from({ length: count }, (_day, index) => dayOf(fromMs + index * dayMs));
+  const names = Array.from({ length: count }, (_day, index) => utcDayOf(fromMs + index * dayMs));
   const series = stacked(rows, names);
   return (
     <>
@@ -70,7 +70,7 @@ function sum(rows: readonly StackedRow[]): number {
 }
 
 /** The day of an instant in UTC, as the service names it. */
-export function dayOf(ms: number): string {
+export function utcDayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 

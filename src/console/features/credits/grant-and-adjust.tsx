@@ -9,7 +9,7 @@ import { creditsText } from './credits-text.ts';
 type Props = { readonly account: Account };
 type DialogProps = Props & { readonly onClose: () => void };
 
-export function GrantButton({ account }: Props) {
+export function GrantCreditsButton({ account }: Props) {
   return (
     <DialogButton label={creditsText.grant} icon={Plus} variant="primary">
       {(close) => <GrantDialog account={account} onClose={close} />}
@@ -36,7 +36,7 @@ function GrantDialog({ account: { accountId, name }, onClose }: DialogProps) {
   );
 }
 
-export function AdjustButton({ account }: Props) {
+export function AdjustBalanceButton({ account }: Props) {
   return (
     <DialogButton label={creditsText.adjust} icon={Scale}>
       {(close) => <AdjustDialog account={account} onClose={close} />}

@@ -3,11 +3,11 @@ import { shortId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Change, number, PriceName } from '../../ui/figures.tsx';
+import { SignedAmount, number, PriceName } from '../../ui/figures.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
-import { creditsText, kindWord } from './credits-text.ts';
+import { creditsText, ledgerKindWord } from './credits-text.ts';
 
 const kinds = ['charge', 'refund', 'partial_refund', 'grant', 'adjustment'] as const;
 
@@ -15,7 +15,7 @@ type LedgerQuery = { kind?: (typeof kinds)[number] | undefined; taskId?: string 
 
 /** Filters of the ledger, and of its file. */
 export const ledgerFilters: readonly Filter<LedgerQuery>[] = [
-  choiceFilter({ name: 'kind', label: creditsText.kind, all: creditsText.allKinds, values: kinds, word: kindWord }),
+  choiceFilter({ name: 'kind', label: creditsText.kind, all: creditsText.allKinds, values: kinds, word: ledgerKindWord }),
   {
     name: 'taskId',
     label: creditsText.task,
@@ -56,12 +56,12 @@ const columns: readonly Column<LedgerEntry>[] = [
     kind: 'head',
     cell: ({ kind, entryId }) => (
       <span class="nowrap">
-        <strong class="strong">{kindWord(kind)}</strong> <span class="faint number">#{entryId}</span>
+        <strong class="strong">{ledgerKindWord(kind)}</strong> <span class="faint number">#{entryId}</span>
       </span>
     ),
   },
   { title: creditsText.reference, cell: (entry) => <Reference entry={entry} /> },
-  { title: creditsText.amount, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+  { title: creditsText.amount, kind: 'end', cell: ({ amount }) => <SignedAmount amount={amount} /> },
   { title: creditsText.balanceAfter, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
   { title: creditsText.when, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
 ];

@@ -1,5 +1,5 @@
 import { useRead, useSend } from '../../api/queries.ts';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
@@ -30,9 +30,9 @@ function ThresholdForm({ lowBalance }: { readonly lowBalance: number | null }) {
     <Form class="stack narrow" submission={save} onSubmit={submit}>
       <TextField label={text.threshold} hint={text.hint} type="number" min={1} step={1} {...field('lowBalance')} />
       <div class="row">
-        <ChangeButton type="submit" busy={save.isPending}>
+        <ReadOnlyAwareButton type="submit" busy={save.isPending}>
           {text.save}
-        </ChangeButton>
+        </ReadOnlyAwareButton>
       </div>
     </Form>
   );

@@ -5,7 +5,7 @@ import { useFields } from '../../ui/forms/form.tsx';
 import { creditsText } from './credits-text.ts';
 
 /** Owners add the credits of a code. */
-export function RedeemButton() {
+export function RedeemCodeButton() {
   return <DialogButton label={creditsText.redeem}>{(close) => <RedeemDialog onClose={close} />}</DialogButton>;
 }
 

@@ -1,6 +1,6 @@
 import type { CodeBatch } from '../../api/contract.ts';
 import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { StateDot } from '../../ui/controls/badge.tsx';
+import { StateLabel } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
@@ -14,7 +14,7 @@ import { auditHint } from '../audit/audit-hint.ts';
 import { codesText } from './credits-text.ts';
 
 /** Operators create and revoke batches of codes. */
-export function CodesPage() {
+export function RedemptionCodesPage() {
   return (
     <ListPage
       lead={codesText.lead}
@@ -55,7 +55,7 @@ function stateOf({ withdrawTime, expireTime }: CodeBatch) {
 
 function BatchState({ batch }: BatchProps) {
   const state = stateOf(batch);
-  return <StateDot tone={state === 'active' ? 'good' : 'calm'}>{codesText.states[state]}</StateDot>;
+  return <StateLabel tone={state === 'active' ? 'good' : 'calm'}>{codesText.states[state]}</StateLabel>;
 }
 
 function WithdrawButton({ batch }: BatchProps) {

@@ -3,7 +3,7 @@ import type { SpendCap } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
@@ -32,13 +32,13 @@ export function SpendCapsCard() {
       isFlush
       actions={
         // A form that was filled without the current limits would show none.
-        <ChangeButton
+        <ReadOnlyAwareButton
           size="small"
           disabledReason={caps === undefined ? capsText.unread : undefined}
           onClick={() => setEdited(`account ${accountId}`)}
         >
           {capsText.set}
-        </ChangeButton>
+        </ReadOnlyAwareButton>
       }
     >
       <p class="card-note">{capsText.help}</p>
@@ -60,13 +60,13 @@ export function SpendCapsCard() {
             {
               ...actionColumn,
               cell: (cap) => (
-                <ChangeButton
+                <ReadOnlyAwareButton
                   size="small"
                   aria-label={capsText.changeOf(nameOf(cap))}
                   onClick={() => setEdited(subjectOf(cap))}
                 >
                   {capsText.change}
-                </ChangeButton>
+                </ReadOnlyAwareButton>
               ),
             },
           ]}

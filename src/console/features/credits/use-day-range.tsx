@@ -7,7 +7,7 @@ const spans = ['7', '30', '90'] as const;
 const options = spans.map((value) => ({ value, label: creditsText.spans[value] }));
 
 /** The days in UTC, up to today, that a page adds up. The address has the choice of the reader. */
-export function useSpan() {
+export function useDayRange() {
   const [days, setDays] = useChoice('days', spans, '30');
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   return {

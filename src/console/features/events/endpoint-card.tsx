@@ -4,12 +4,12 @@ import { useRead } from '../../api/queries.ts';
 import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { Plus, Send } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { EndpointDialog } from './endpoint-dialog.tsx';
-import { eventsText as text, typeWords } from './events-text.ts';
+import { eventsText as text, eventTypeWords } from './events-text.ts';
 import { TestEventDialog } from './test-event.tsx';
 
 /** The dialog replaces the endpoint, so it must not open with one that another owner has changed since. */
@@ -49,9 +49,9 @@ function NoEndpoint({ onOpen }: OpenProps) {
     <div class="stack">
       <p class="lead">{text.none}</p>
       <div class="row">
-        <ChangeButton variant="primary" onClick={() => onOpen('edit')}>
+        <ReadOnlyAwareButton variant="primary" onClick={() => onOpen('edit')}>
           <Plus size={16} aria-hidden="true" /> {text.add}
-        </ChangeButton>
+        </ReadOnlyAwareButton>
       </div>
     </div>
   );
@@ -69,7 +69,7 @@ function EndpointFacts({ endpoint, onOpen }: OpenProps & { readonly endpoint: Ev
             text.listens,
             <span class="badges">
               {types.map((type) => (
-                <span key={type} title={typeWords(type)}>
+                <span key={type} title={eventTypeWords(type)}>
                   <Badge>{type}</Badge>
                 </span>
               ))}
@@ -78,15 +78,15 @@ function EndpointFacts({ endpoint, onOpen }: OpenProps & { readonly endpoint: Ev
         ]}
       />
       <div class="row">
-        <ChangeButton disabledReason={memberReason} onClick={() => onOpen('test')}>
+        <ReadOnlyAwareButton disabledReason={memberReason} onClick={() => onOpen('test')}>
           <Send size={16} aria-hidden="true" /> {text.test}
-        </ChangeButton>
-        <ChangeButton disabledReason={ownerReason} onClick={() => onOpen('edit')}>
+        </ReadOnlyAwareButton>
+        <ReadOnlyAwareButton disabledReason={ownerReason} onClick={() => onOpen('edit')}>
           {text.edit}
-        </ChangeButton>
-        <ChangeButton variant="danger" disabledReason={ownerReason} onClick={() => onOpen('remove')}>
+        </ReadOnlyAwareButton>
+        <ReadOnlyAwareButton variant="danger" disabledReason={ownerReason} onClick={() => onOpen('remove')}>
           {text.remove}
-        </ChangeButton>
+        </ReadOnlyAwareButton>
       </div>
     </div>
   );

@@ -3,7 +3,7 @@ import type { EventEndpoint } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { CheckList, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { type EventType, eventsText as text, eventTypes, typeWords } from './events-text.ts';
+import { type EventType, eventsText as text, eventTypes, eventTypeWords } from './events-text.ts';
 
 type DialogProps = { readonly endpoint: EventEndpoint | undefined; readonly onClose: () => void };
 
@@ -36,7 +36,7 @@ export function EndpointDialog({ endpoint, onClose }: DialogProps) {
         chosen={types}
         wordsOf={(type) => (
           <>
-            {typeWords(type)} <code class="soft">{type}</code>
+            {eventTypeWords(type)} <code class="soft">{type}</code>
           </>
         )}
         onChosen={setTypes}

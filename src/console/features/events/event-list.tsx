@@ -12,17 +12,17 @@ import { Facts } from '../../ui/page.tsx';
 import { SendButton } from '../../ui/forms/request-button.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, Time } from '../../ui/time.tsx';
-import { callbacksText, callbackWord } from '../callbacks/callbacks-text.ts';
+import { callbacksText, callbackStateWord } from '../callbacks/callbacks-text.ts';
 import {
   Attempts,
-  deliveryFilter,
+  deliveryStateFilter,
   deliveryPace,
-  nextColumn,
-  responseColumn,
-  stateColumn,
+  nextAttemptColumn,
+  lastResponseColumn,
+  deliveryStateColumn,
 } from '../callbacks/deliveries.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
-import { eventsText as text, eventTypes, typeWords } from './events-text.ts';
+import { eventsText as text, eventTypes, eventTypeWords } from './events-text.ts';
 
 /** The events of the account with the state of their delivery. */
 export function EventList() {
@@ -47,8 +47,8 @@ export function EventList() {
 }
 
 const filters = [
-  deliveryFilter,
-  choiceFilter({ name: 'type', label: text.type, all: text.allTypes, values: eventTypes, word: typeWords }),
+  deliveryStateFilter,
+  choiceFilter({ name: 'type', label: text.type, all: text.allTypes, values: eventTypes, word: eventTypeWords }),
 ];
 
 const columnsOf = (openId: string | undefined, onOpen: (event: Event) => void): readonly Column<Event>[] => [
@@ -66,9 +66,9 @@ const columnsOf = (openId: string | undefined, onOpen: (event: Event) => void): 
       </>
     ),
   },
-  stateColumn,
-  responseColumn,
-  nextColumn,
+  deliveryStateColumn,
+  lastResponseColumn,
+  nextAttemptColumn,
   { title: text.happened, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
   { ...actionColumn, cell: (event) => <Actions event={event} isOpen={event.eventId === openId} onOpen={onOpen} /> },
 ];
@@ -106,8 +106,8 @@ function DetailsDialog({ event, onClose }: EventProps & { readonly onClose: () =
     <InfoDialog title={type} isWide onClose={onClose}>
       <Facts
         facts={[
-          [text.event, typeWords(type)],
-          [callbacksText.state, <StateWord of={callbackWord(event.state)} />],
+          [text.event, eventTypeWords(type)],
+          [callbacksText.state, <StateWord of={callbackStateWord(event.state)} />],
           [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
           [callbacksText.sentTo, <bdi>{url}</bdi>],
           [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],

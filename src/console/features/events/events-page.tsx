@@ -1,7 +1,7 @@
 import { useRead } from '../../api/queries.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { Page } from '../../ui/page.tsx';
-import { ResendFailedButton } from '../callbacks/resend.tsx';
+import { ResendFailedDeliveriesButton } from '../callbacks/resend.tsx';
 import { SigningSecret } from '../callbacks/signing-secret.tsx';
 import { EndpointCard } from './endpoint-card.tsx';
 import { EventList } from './event-list.tsx';
@@ -12,7 +12,7 @@ export function EventsPage() {
   const isOwner = useIsOwner();
   const endpoint = useRead('/api/v1/events/endpoint', {}).data?.endpoint ?? null;
   const resend =
-    endpoint === null ? undefined : <ResendFailedButton path="/api/v1/events/redeliver-failed" text={text} />;
+    endpoint === null ? undefined : <ResendFailedDeliveriesButton path="/api/v1/events/redeliver-failed" text={text} />;
   return (
     <Page lead={text.lead} actions={resend}>
       {isOwner ? (

@@ -64,4 +64,4 @@ export const eventsText = {
 export const eventTypes = Object.keys(eventsText.types) as readonly EventType[];
 
 /** The sentence of a type. */
-export const typeWords = (type: string) => labelOf(eventsText.types, type);
+export const eventTypeWords = (type: string) => labelOf(eventsText.types, type);

@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
-import { TestOutcome } from '../callbacks/test-callback.tsx';
-import { type EventType, eventsText as text, eventTypes, typeWords } from './events-text.ts';
+import { TestDeliveryOutcome } from '../callbacks/test-callback.tsx';
+import { type EventType, eventsText as text, eventTypes, eventTypeWords } from './events-text.ts';
 
-const options = eventTypes.map((value) => ({ value, label: typeWords(value) }));
+const options = eventTypes.map((value) => ({ value, label: eventTypeWords(value) }));
 
 type DialogProps = { readonly types: readonly EventType[]; readonly onClose: () => void };
 
@@ -21,7 +21,7 @@ export function TestEventDialog({ types, onClose }: DialogProps) {
       body={() => ({ type })}
       result={({ status }) => (
         <InfoDialog title={text.testOutcome} onClose={onClose}>
-          <TestOutcome status={status} />
+          <TestDeliveryOutcome status={status} />
         </InfoDialog>
       )}
       onClose={onClose}

@@ -10,7 +10,7 @@ import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/lists/pager.tsx';
 import { galleryText } from './gallery-text.ts';
-import { VideoGrid, WaitingGrid } from './video-grid.tsx';
+import { VideoGrid, VideoGridSkeleton } from './video-grid.tsx';
 
 type GalleryQuery = Query<'/api/v1/gallery/videos'>;
 type GalleryFilter = Filter<GalleryQuery>;
@@ -27,7 +27,7 @@ export function GalleryPage() {
   return (
     <Page lead={galleryText.lead}>
       <FilterBar state={state} />
-      <Loaded of={videos} waiting={<WaitingGrid />}>
+      <Loaded of={videos} waiting={<VideoGridSkeleton />}>
         {({ videos: found, nextCursor }) => (
           <VideoGrid
             videos={found}

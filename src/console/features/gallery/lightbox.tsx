@@ -14,11 +14,11 @@ import { DownloadLink } from '../tasks/detail/task-actions.tsx';
 import { galleryText } from './gallery-text.ts';
 import { ShareDialog } from './share-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
-import type { Links } from './use-labels.ts';
+import type { VideoLinks } from './use-labels.ts';
 
 type LightboxProps = {
   readonly video: GalleryVideo;
-  readonly links: Links;
+  readonly links: VideoLinks;
   readonly isFavorite: boolean;
   readonly onFavorite: () => void;
   /** Undefined at the ends of the page. */

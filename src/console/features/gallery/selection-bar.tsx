@@ -1,7 +1,7 @@
 import { useContext } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { AccountContext, useAction } from '../../api/queries.ts';
+import { AccountContext, useSudoAction } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
@@ -10,10 +10,10 @@ import { Download, Tags, Trash2, X } from '../../ui/controls/icons.ts';
 import { toast, toastFailure } from '../../ui/feedback/toast.tsx';
 import { galleryText } from './gallery-text.ts';
 import { TagDialog } from './tag-dialog.tsx';
-import type { Selection } from './use-selection.ts';
+import type { VideoSelection } from './use-selection.ts';
 import '../../ui/lists/selection.css';
 
-type BarProps = { readonly selection: Selection; readonly videos: readonly GalleryVideo[] };
+type BarProps = { readonly selection: VideoSelection; readonly videos: readonly GalleryVideo[] };
 
 /** The actions on selected videos stay at the lower edge of the window while there are any. */
 export function SelectionBar({ selection, videos }: BarProps) {
@@ -52,7 +52,7 @@ export function SelectionBar({ selection, videos }: BarProps) {
 /** The browser saves the archive while it arrives. */
 function DownloadButton({ taskIds }: { readonly taskIds: readonly string[] }) {
   const account = useContext(AccountContext);
-  const archive = useAction(() => send('/api/v1/gallery/archive', { taskIds }, { account }), {
+  const archive = useSudoAction(() => send('/api/v1/gallery/archive', { taskIds }, { account }), {
     onDone: ({ url }) => {
       const link = document.createElement('a');
       link.href = url;

@@ -7,7 +7,7 @@ import { useFields } from '../../ui/forms/form.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { SendButton } from '../../ui/forms/request-button.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
-import { dayMs, ExactTime, localTime, useNow } from '../../ui/time.tsx';
+import { dayMs, ExactTime, datetimeLocalValue, useNow } from '../../ui/time.tsx';
 import { galleryText } from './gallery-text.ts';
 
 const minuteMs = 60_000;
@@ -70,8 +70,8 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
         <TextField
           label={galleryText.lastDay}
           type="date"
-          min={localTime(now).slice(0, 10)}
-          max={localTime(now + 365 * dayMs).slice(0, 10)}
+          min={datetimeLocalValue(now).slice(0, 10)}
+          max={datetimeLocalValue(now + 365 * dayMs).slice(0, 10)}
           {...field('day')}
           name="expireTime"
         />

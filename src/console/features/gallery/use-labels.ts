@@ -29,7 +29,7 @@ export function useFavorites() {
   };
 }
 
-export type Links = Pick<GalleryVideo, 'videoUrl' | 'posterUrl'>;
+export type VideoLinks = Pick<GalleryVideo, 'videoUrl' | 'posterUrl'>;
 
 /** A new link to a file that cannot be played would fail as well, and another read would sign the next one. */
 const renewalMs = 60_000;
@@ -37,7 +37,7 @@ const renewalMs = 60_000;
 const freshMs = 12 * 60 * 60_000;
 
 type Known = {
-  readonly links: Links;
+  readonly links: VideoLinks;
   readonly signedMs: number;
   readonly isBroken: boolean;
   readonly renewedMs: number;
@@ -47,7 +47,7 @@ type Known = {
 export function useSteadyLinks() {
   const { current: known } = useRef(new Map<string, Known>());
   return {
-    linksOf: ({ taskId, videoUrl, posterUrl }: GalleryVideo): Links => {
+    linksOf: ({ taskId, videoUrl, posterUrl }: GalleryVideo): VideoLinks => {
       const before = known.get(taskId);
       // The page may be rendered before the read that signs another link has ended.
       if (before !== undefined && (before.links.videoUrl === videoUrl || !isReplaced(before))) return before.links;

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 
 /** Videos of the page that are selected. A click with Shift selects all from the last click to here. */
-export function useSelection(ids: readonly string[]) {
+export function useVideoSelection(ids: readonly string[]) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const last = useRef<string>();
   // A video that left the page is no longer selected.
@@ -22,4 +22,4 @@ export function useSelection(ids: readonly string[]) {
   };
 }
 
-export type Selection = ReturnType<typeof useSelection>;
+export type VideoSelection = ReturnType<typeof useVideoSelection>;

@@ -3,11 +3,11 @@ import type { GalleryVideo } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { Film, Star } from '../../ui/controls/icons.ts';
 import { galleryText } from './gallery-text.ts';
-import type { Links } from './use-labels.ts';
+import type { VideoLinks } from './use-labels.ts';
 
 type CardProps = {
   readonly video: GalleryVideo;
-  readonly links: Links;
+  readonly links: VideoLinks;
   readonly isFavorite: boolean;
   readonly isSelected: boolean;
   readonly isPlaying: boolean;

@@ -8,7 +8,7 @@ import { galleryText } from './gallery-text.ts';
 import { Lightbox } from './lightbox.tsx';
 import { SelectionBar } from './selection-bar.tsx';
 import { useFavorites, useSteadyLinks } from './use-labels.ts';
-import { useSelection } from './use-selection.ts';
+import { useVideoSelection } from './use-selection.ts';
 import { VideoCard } from './video-card.tsx';
 import './gallery.css';
 
@@ -24,7 +24,7 @@ export function VideoGrid({ videos, empty, onExpired }: GridProps) {
   const { get, set, push } = useAddress();
   const grid = useRef<HTMLUListElement>(null);
   const [playing, setPlaying] = useState<string>();
-  const selection = useSelection(videos.map(({ taskId }) => taskId));
+  const selection = useVideoSelection(videos.map(({ taskId }) => taskId));
   const favorites = useFavorites();
   const mayLabel = useRoleReason('member') === undefined;
   const links = useSteadyLinks();
@@ -124,7 +124,7 @@ function useOpened(videos: readonly GalleryVideo[], taskId: string | undefined) 
 
 type Keys = {
   readonly videos: readonly GalleryVideo[];
-  readonly selection: ReturnType<typeof useSelection>;
+  readonly selection: ReturnType<typeof useVideoSelection>;
   /** Undefined for viewers, who may not change them. */
   readonly favorites: ReturnType<typeof useFavorites> | undefined;
   readonly focusCard: (index: number) => void;
@@ -154,7 +154,7 @@ function pressed(
 }
 
 /** In the shapes of usual videos, so that little moves when they arrive. */
-export function WaitingGrid() {
+export function VideoGridSkeleton() {
   return (
     <div class="gallery" aria-busy="true">
       {Array.from({ length: 8 }, (_, index) => (

@@ -10,12 +10,12 @@ import { useFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from '../credits/spend-cap-fields.tsx';
-import { NewKey } from './key-dialogs.tsx';
-import type { OfAccount } from './key-state.ts';
+import { NewKeyDialog } from './key-dialogs.tsx';
+import type { OptionalAccountProps } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 
 /** Creates a key: for the own account, or as an operator for any. */
-export function CreateKeyButton({ account, isSmall = false }: OfAccount & { readonly isSmall?: boolean }) {
+export function CreateKeyButton({ account, isSmall = false }: OptionalAccountProps & { readonly isSmall?: boolean }) {
   return (
     <DialogButton
       label={keysText.create}
@@ -29,7 +29,7 @@ export function CreateKeyButton({ account, isSmall = false }: OfAccount & { read
 
 const expiries = (['', '30', '90', '365'] as const).map((value) => ({ value, label: keysText.expiries[value] }));
 
-function CreateKeyDialog({ account, onClose }: OfAccount & { readonly onClose: () => void }) {
+function CreateKeyDialog({ account, onClose }: OptionalAccountProps & { readonly onClose: () => void }) {
   const { values, field } = useFields({ name: '', ...noCaps });
   const [expiry, setExpiry] = useState<(typeof expiries)[number]['value']>('');
   const [granted, setGranted] = useState<readonly Scope[]>(ordinaryScopes);
@@ -51,7 +51,7 @@ function CreateKeyDialog({ account, onClose }: OfAccount & { readonly onClose: (
       action={keysText.create}
       disabledReason={granted.length === 0 ? keysText.noPermission : undefined}
       body={() => (account === undefined ? key() : { accountId: account.accountId, ...key() })}
-      result={(made) => <NewKey name={made.name} secret={made.key} account={account} onClose={onClose} />}
+      result={(made) => <NewKeyDialog name={made.name} secret={made.key} account={account} onClose={onClose} />}
       onClose={onClose}
     >
       <TextField

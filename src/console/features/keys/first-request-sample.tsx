@@ -1,11 +1,11 @@
 import { brand } from '../../api/page-brand.ts';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
-import { useFirstRequest } from '../playground/request-samples.ts';
+import { useFirstRequestSample } from '../playground/request-samples.ts';
 import { keysText } from './keys-text.ts';
 
 /** The first request with a new key, for a terminal. */
-export function TryKey({ secret }: { readonly secret: string }) {
-  const first = useFirstRequest();
+export function FirstRequestSample({ secret }: { readonly secret: string }) {
+  const first = useFirstRequestSample();
   return (
     <CodeBlock
       wraps

@@ -1,37 +1,37 @@
 import { useState } from 'preact/hooks';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
-import { type OfAccount, stateOf } from './key-state.ts';
+import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText } from './keys-text.ts';
-import { TryKey } from './first-request-sample.tsx';
+import { FirstRequestSample } from './first-request-sample.tsx';
 
-type ActionsProps = OfAccount & { readonly apiKey: UsedApiKey };
+type ActionsProps = OptionalAccountProps & { readonly apiKey: UsedApiKey };
 
 /** Owners rotate and revoke a key; operators only revoke it. */
 export function KeyActions({ apiKey, account }: ActionsProps) {
   const [open, setOpen] = useState<'rotate' | 'revoke'>();
   const onClose = () => setOpen(undefined);
   // A key that was rotated without an overlap expires immediately; the dialog with its successor stays.
-  if (stateOf(apiKey) !== 'active' && open === undefined) return null;
+  if (keyStateOf(apiKey) !== 'active' && open === undefined) return null;
   const { name } = apiKey;
   return (
     <span class="row end">
       {account === undefined && (
-        <ChangeButton size="small" onClick={() => setOpen('rotate')} aria-label={keysText.rotateKey(name)}>
+        <ReadOnlyAwareButton size="small" onClick={() => setOpen('rotate')} aria-label={keysText.rotateKey(name)}>
           {keysText.rotate}
-        </ChangeButton>
+        </ReadOnlyAwareButton>
       )}
-      <ChangeButton
+      <ReadOnlyAwareButton
         size="small"
         variant="danger"
         onClick={() => setOpen('revoke')}
         aria-label={keysText.revokeKey(name)}
       >
         {keysText.revoke}
-      </ChangeButton>
+      </ReadOnlyAwareButton>
       {open === 'rotate' && <RotateDialog apiKey={apiKey} onClose={onClose} />}
       {open === 'revoke' && <RevokeDialog apiKey={apiKey} account={account} onClose={onClose} />}
     </span>
@@ -71,7 +71,7 @@ function RotateDialog({ apiKey: { keyId, name, hint }, onClose }: DialogProps) {
       action={keysText.rotateAction}
       body={() => ({ keyId, overlapSeconds: Number(overlap) })}
       changes={['/api/v1/keys']}
-      result={(made) => <NewKey name={made.name} secret={made.key} onClose={onClose} />}
+      result={(made) => <NewKeyDialog name={made.name} secret={made.key} onClose={onClose} />}
       onClose={onClose}
     >
       <p>{keysText.rotateText(hint)}</p>
@@ -80,16 +80,16 @@ function RotateDialog({ apiKey: { keyId, name, hint }, onClose }: DialogProps) {
   );
 }
 
-type NewKeyProps = OfAccount & { readonly name: string; readonly secret: string; readonly onClose: () => void };
+type NewKeyProps = OptionalAccountProps & { readonly name: string; readonly secret: string; readonly onClose: () => void };
 
 /** A new key with its secret. Owners can try it in a terminal. */
-export function NewKey({ name, secret, account, onClose }: NewKeyProps) {
+export function NewKeyDialog({ name, secret, account, onClose }: NewKeyProps) {
   return (
     <ShownOnce
       title={keysText.newKey(name)}
       what={keysText.noun[0]}
       text={secret}
-      details={account === undefined ? <TryKey secret={secret} /> : undefined}
+      details={account === undefined ? <FirstRequestSample secret={secret} /> : undefined}
       onClose={onClose}
     >
       {keysText.secretAdvice}

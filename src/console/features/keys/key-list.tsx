@@ -1,18 +1,18 @@
 import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/api-key.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { accountPages } from '../../pages.ts';
-import { Badge, StateDot } from '../../ui/controls/badge.tsx';
+import { Badge, StateLabel } from '../../ui/controls/badge.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { number } from '../../ui/figures.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KeyActions } from './key-dialogs.tsx';
-import { type OfAccount, stateOf } from './key-state.ts';
+import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 
 /** The keys of an account with their use, for its owners and for operators. */
-export function KeyList({ account }: OfAccount) {
+export function KeyList({ account }: OptionalAccountProps) {
   const isOwn = account === undefined;
   return (
     <List
@@ -28,7 +28,7 @@ export function KeyList({ account }: OfAccount) {
   );
 }
 
-function columnsOf({ account }: OfAccount): readonly Column<UsedApiKey>[] {
+function columnsOf({ account }: OptionalAccountProps): readonly Column<UsedApiKey>[] {
   return [
     {
       title: keysText.name,
@@ -63,10 +63,10 @@ type KeyProps = { readonly apiKey: UsedApiKey };
 const tones = { active: 'good', expired: 'calm', revoked: 'calm' } as const;
 
 function KeyState({ apiKey }: KeyProps) {
-  const state = stateOf(apiKey);
+  const state = keyStateOf(apiKey);
   return (
     <span>
-      <StateDot tone={tones[state]}>{keysText.states[state]}</StateDot>
+      <StateLabel tone={tones[state]}>{keysText.states[state]}</StateLabel>
       {state === 'active' && apiKey.expireTime !== null && (
         <small class="under">
           {keysText.expiresAt} <Time ms={apiKey.expireTime} />

@@ -6,12 +6,12 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { moneyOf, number } from '../../ui/figures.tsx';
+import { formatMicros, number } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
-import { PriceOf } from '../prices/price-parts.tsx';
-import { PaidMoney } from './paid-money.tsx';
+import { ModelAndPriceName } from '../prices/price-parts.tsx';
+import { MoneyReceivedTiles } from './paid-money.tsx';
 import { marginText } from './margin-text.ts';
 
 const periods = ['1', '7', '30', '90'] as const;
@@ -45,11 +45,11 @@ type TableProps = { readonly answer: Answer<'/api/admin/v1/margin'> | undefined 
 
 function MarginTable({ answer }: TableProps) {
   const { currency = 'USD', creditMicros = 0 } = answer ?? {};
-  const money: Money = (micros) => moneyOf(micros, currency);
+  const money: Money = (micros) => formatMicros(micros, currency);
   return (
     <>
       {answer !== undefined && <p class="card-note">{marginText.creditValue(money(creditMicros))}</p>}
-      {answer !== undefined && <PaidMoney margin={answer} />}
+      {answer !== undefined && <MoneyReceivedTiles margin={answer} />}
       <Table
         caption={marginText.caption}
         rows={answer?.rows}
@@ -58,7 +58,7 @@ function MarginTable({ answer }: TableProps) {
           {
             title: marginText.model,
             kind: 'head',
-            cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} />,
+            cell: ({ model, priceName }) => <ModelAndPriceName model={model} name={priceName} />,
           },
           {
             title: marginText.provider,

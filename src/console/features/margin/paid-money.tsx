@@ -1,6 +1,6 @@
 import { sectionTitle } from '../../../credits/reports/section-titles.ts';
 import type { Answer } from '../../api/call.ts';
-import { credits, moneyOf, priceOf } from '../../ui/figures.tsx';
+import { credits, formatMicros, formatMinorUnits } from '../../ui/figures.tsx';
 import { Tiles } from '../../ui/page.tsx';
 import { marginText } from './margin-text.ts';
 import './margin.css';
@@ -8,7 +8,7 @@ import './margin.css';
 type Margin = Answer<'/api/admin/v1/margin'>;
 
 /** Money that customers paid, and credits that accounts got for it or otherwise. Absent if there was neither. */
-export function PaidMoney({ margin: { paid, booked, currency } }: { readonly margin: Margin }) {
+export function MoneyReceivedTiles({ margin: { paid, booked, currency } }: { readonly margin: Margin }) {
   const sold = booked.toSorted((one, other) => Number(other.isRevenue) - Number(one.isRevenue));
   if (paid.length === 0 && booked.length === 0) return null;
   return (
@@ -17,12 +17,12 @@ export function PaidMoney({ margin: { paid, booked, currency } }: { readonly mar
         tiles={[
           ...paid.map(({ currency: of, isTest, topUps, minorUnits, returnedMinorUnits }) => ({
             label: marginText.paid(of, isTest),
-            value: priceOf(minorUnits - returnedMinorUnits, of),
-            note: marginText.purchases(topUps, returnedMinorUnits === 0 ? undefined : priceOf(returnedMinorUnits, of)),
+            value: formatMinorUnits(minorUnits - returnedMinorUnits, of),
+            note: marginText.purchases(topUps, returnedMinorUnits === 0 ? undefined : formatMinorUnits(returnedMinorUnits, of)),
           })),
           ...sold.map(({ section, credits: amount, valueMicros }) => ({
             label: sectionTitle(section),
-            value: moneyOf(valueMicros, currency),
+            value: formatMicros(valueMicros, currency),
             note: credits(amount).replace('-', '\u2212'),
           })),
         ]}

@@ -1,8 +1,8 @@
 import type { UploadKind } from '../../../media/references/upload-rules.ts';
 
-export type Values = Readonly<Record<string, unknown>>;
+export type InputValues = Readonly<Record<string, unknown>>;
 
-export function isObject(value: unknown): value is Values {
+export function isObject(value: unknown): value is InputValues {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -16,13 +16,13 @@ export function textsOf(value: unknown): readonly string[] {
 const mediaKinds: readonly UploadKind[] = ['image', 'video', 'audio'];
 
 /** The kind of the file or files that a field takes; undefined for a field that takes something else. */
-export function mediaKindOf({ type, items, contentMediaType }: Values): UploadKind | undefined {
+export function mediaKindOf({ type, items, contentMediaType }: InputValues): UploadKind | undefined {
   const mediaType = type === 'array' && isObject(items) ? items['contentMediaType'] : contentMediaType;
   return mediaKinds.find((kind) => typeof mediaType === 'string' && mediaType.startsWith(`${kind}/`));
 }
 
 /** The duration takes fractions, which are rounded: half a second below the least whole number is its bound. */
-export function boundsOf({ minimum, maximum, exclusiveMaximum }: Values) {
+export function boundsOf({ minimum, maximum, exclusiveMaximum }: InputValues) {
   const isRounded = typeof exclusiveMaximum === 'number';
   const least = typeof minimum === 'number' ? minimum : undefined;
   const most = typeof maximum === 'number' ? maximum : undefined;

@@ -7,18 +7,18 @@ import { fieldWord, modelsText, valueWord } from './models-text.ts';
 // Words for the input of a model, made from its JSON Schema. A field that is newer than this code is described as well.
 
 /** `hint`: the service's own description of the field. */
-export type Limit = { readonly name: string; readonly value: string; readonly hint: string | undefined };
+export type InputLimitWords = { readonly name: string; readonly value: string; readonly hint: string | undefined };
 
-export function limitsOf({ inputSchema }: Model): readonly Limit[] {
+export function inputLimitWords({ inputSchema }: Model): readonly InputLimitWords[] {
   return limitsBelow(inputSchema);
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
-function limitsBelow(holder: Schema): readonly Limit[] {
+function limitsBelow(holder: Schema): readonly InputLimitWords[] {
   const required = listOf(holder['required']);
   const properties = isObject(holder['properties']) ? holder['properties'] : {};
-  return Object.entries(properties).flatMap(([name, schema]): readonly Limit[] => {
+  return Object.entries(properties).flatMap(([name, schema]): readonly InputLimitWords[] => {
     if (!isObject(schema)) return [];
     if (isObject(schema['properties'])) return limitsBelow(schema);
     const value = valueOf(name, schema);

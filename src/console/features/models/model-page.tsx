@@ -8,22 +8,22 @@ import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../ui/lists/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/controls/icons.ts';
-import { rateWords } from '../../ui/figures.tsx';
+import { creditAmountWords } from '../../ui/figures.tsx';
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
 import { amountsAtTime, conditionWords } from '../prices/price-parts.tsx';
-import { limitsOf } from './model-input-words.ts';
+import { inputLimitWords } from './model-input-words.ts';
 import { ModelSample } from './model-sample.tsx';
-import { modelsMs } from './models-page.tsx';
+import { modelsPollMs } from './models-page.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';
 
 /** One model. `id` is the part of the address, whose special characters may be escaped. */
 export function ModelPage({ id }: { readonly id: string }) {
   const { accountId } = useAccount();
-  const models = useRead('/api/v1/models', {}, { everyMs: modelsMs });
+  const models = useRead('/api/v1/models', {}, { everyMs: modelsPollMs });
   const back = { href: paths.models(accountId), label: accountPages.models.title };
   const model = models.data?.models.find((one) => one.model === id || encodeURIComponent(one.model) === id);
   return (
@@ -82,7 +82,7 @@ function ModelContent({ model, back }: ContentProps) {
 }
 
 function Prices({ model: { title, prices } }: { readonly model: Model }) {
-  const now = useNow(modelsMs);
+  const now = useNow(modelsPollMs);
   const isAnnounced = prices.some((price) => amountsAtTime(price, now).announced.length > 0);
   return (
     <Card title={modelsText.prices} isFlush>
@@ -101,7 +101,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             kind: 'end',
             cell: (price) => {
               const { current } = amountsAtTime(price, now);
-              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : rateWords(current);
+              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : creditAmountWords(current);
             },
           },
           ...(isAnnounced
@@ -127,7 +127,7 @@ function Announced({ price, now }: { readonly price: Price; readonly now: number
     <>
       {amountsAtTime(price, now).announced.map((amounts) => (
         <div key={amounts.fromTime}>
-          {rateWords(amounts)}
+          {creditAmountWords(amounts)}
           <small class="under">
             {modelsText.fromTime} <ExactTime ms={amounts.fromTime} />
           </small>
@@ -138,7 +138,7 @@ function Announced({ price, now }: { readonly price: Price; readonly now: number
 }
 
 function Limits({ model }: { readonly model: Model }) {
-  const facts = limitsOf(model).map(({ name, value, hint }): Fact => [
+  const facts = inputLimitWords(model).map(({ name, value, hint }): Fact => [
     name,
     <>
       {value}

@@ -6,7 +6,7 @@ import { paths } from '../../paths.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Layers } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { rateWords } from '../../ui/figures.tsx';
+import { creditAmountWords } from '../../ui/figures.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
@@ -16,11 +16,11 @@ import { modelsText } from './models-text.ts';
 import './models.css';
 
 /** The pace at which models that workers report, and announced prices, appear. */
-export const modelsMs = 15_000;
+export const modelsPollMs = 15_000;
 
 /** All models of the service as cards. */
 export function ModelsPage() {
-  const models = useRead('/api/v1/models', {}, { everyMs: modelsMs });
+  const models = useRead('/api/v1/models', {}, { everyMs: modelsPollMs });
   return (
     <Page lead={modelsText.lead}>
       <Loaded of={models} waiting={<WaitingCards />}>
@@ -52,7 +52,7 @@ function WaitingCards() {
 
 function ModelCard({ model }: { readonly model: Model }) {
   const { accountId } = useAccount();
-  const now = useNow(modelsMs);
+  const now = useNow(modelsPollMs);
   const price = leastPrice(model, now);
   return (
     <li
@@ -78,7 +78,7 @@ function ModelCard({ model }: { readonly model: Model }) {
         {price !== undefined && (
           <p class="price">
             {model.prices.length > 1 && `${modelsText.from} `}
-            {rateWords(price)}
+            {creditAmountWords(price)}
           </p>
         )}
       </div>

@@ -3,7 +3,7 @@ import type { Overview } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { TaskTable } from '../tasks/list/task-table.tsx';
-import { useFirstRequest } from '../playground/request-samples.ts';
+import { useFirstRequestSample } from '../playground/request-samples.ts';
 import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
@@ -11,8 +11,8 @@ import { ArrowRight, Plus } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
-import { figure } from '../credits/credits-page.tsx';
-import { DayChart } from '../credits/day-chart.tsx';
+import { tileFigure } from '../credits/credits-page.tsx';
+import { ChargedByDayChart } from '../credits/day-chart.tsx';
 import { useBalance } from '../credits/use-balance.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { overviewText } from './overview-text.ts';
@@ -21,7 +21,7 @@ const stateMs = 5000;
 /** The sums add up many entries, so they are read seldom. */
 const sumsMs = 60_000;
 
-export function OverviewPage() {
+export function AccountOverviewPage() {
   const { accountId, name } = useAccount();
   const state = useRead('/api/v1/overview', { days: false }, { everyMs: stateMs });
   const sums = useRead('/api/v1/overview', {}, { everyMs: sumsMs });
@@ -41,7 +41,7 @@ export function OverviewPage() {
       {(data !== undefined || state.error === null) && (
         <Figures state={data} days={sums.data?.days ?? (sums.error === null ? undefined : null)} />
       )}
-      <DayChart days={sums.data?.days ?? []} fromMs={today - 6 * dayMs} count={7} />
+      <ChargedByDayChart days={sums.data?.days ?? []} fromMs={today - 6 * dayMs} count={7} />
       <Recent hasTask={data?.steps.hasTask !== false} />
       {data !== undefined && <Books books={data.books} />}
     </Page>
@@ -57,7 +57,7 @@ type FiguresProps = {
 function Figures({ state, days }: FiguresProps) {
   const { accountId } = useAccount();
   const balance = useBalance();
-  const total = (of: 'tasks' | 'charged' | 'refunded') => figure(days && days.reduce((sum, day) => sum + day[of], 0));
+  const total = (of: 'tasks' | 'charged' | 'refunded') => tileFigure(days && days.reduce((sum, day) => sum + day[of], 0));
   const tasks = state?.tasksByState;
   const live = tasks && tasks.waiting + tasks.queuing + tasks.generating;
   return (
@@ -65,7 +65,7 @@ function Figures({ state, days }: FiguresProps) {
       tiles={[
         {
           label: overviewText.balance,
-          value: figure(balance),
+          value: tileFigure(balance),
           note: <Link href={paths.credits(accountId)}>{overviewText.seeLedger}</Link>,
         },
         { label: overviewText.requested, value: total('tasks'), note: overviewText.sevenDays },
@@ -73,7 +73,7 @@ function Figures({ state, days }: FiguresProps) {
         { label: overviewText.refunded, value: total('refunded'), note: overviewText.forTasksWithoutVideo },
         {
           label: overviewText.inProgress,
-          value: figure(live),
+          value: tileFigure(live),
           note: <Link href={paths.tasks(accountId)}>{overviewText.seeTasks}</Link>,
         },
       ]}
@@ -101,7 +101,7 @@ function Recent({ hasTask }: { readonly hasTask: boolean }) {
 }
 
 function FromTerminal() {
-  const first = useFirstRequest();
+  const first = useFirstRequestSample();
   return (
     <Card title={overviewText.terminal}>
       <div class="stack">

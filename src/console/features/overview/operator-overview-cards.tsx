@@ -1,16 +1,16 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
-import { opsPaths } from '../../paths.ts';
-import { StateDot } from '../../ui/controls/badge.tsx';
+import { operatorPaths } from '../../paths.ts';
+import { StateLabel } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { relativeTime, Time, useNow } from '../../ui/time.tsx';
-import { failWord } from '../tasks/tasks-text.ts';
+import { failCodeWords } from '../tasks/tasks-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { Meter } from '../../ui/charts/meter.tsx';
-import { installationText } from './overview-text.ts';
+import { operatorOverviewText } from './overview-text.ts';
 import './overview.css';
 
 type FailuresProps = { readonly failed: InstallationOverview['lastDay']['failed'] };
@@ -20,14 +20,14 @@ export function FailuresCard({ failed }: FailuresProps) {
   const sorted = failed.toSorted((a, b) => b.tasks - a.tasks);
   const most = sorted[0]?.tasks ?? 1;
   return (
-    <Card title={installationText.failures}>
+    <Card title={operatorOverviewText.failures}>
       {sorted.length === 0 ? (
-        <p class="soft">{installationText.noFailures}</p>
+        <p class="soft">{operatorOverviewText.noFailures}</p>
       ) : (
         <ul class="bars">
           {sorted.map(({ failCode, tasks }) => (
             <li key={failCode}>
-              <Link href={`${opsPaths.tasks}?failCode=${failCode}&since=1d`}>{failWord(failCode).title}</Link>
+              <Link href={`${operatorPaths.tasks}?failCode=${failCode}&since=1d`}>{failCodeWords(failCode).title}</Link>
               <span class="number">{number(tasks)}</span>
               <Meter share={tasks / most} tone="bad" />
             </li>
@@ -41,19 +41,19 @@ export function FailuresCard({ failed }: FailuresProps) {
 type Books = InstallationOverview['books'];
 
 /** When the ledger was last audited, and whether it is consistent. */
-export function LedgerCard({ books: { auditedTime, violations, found } }: { readonly books: Books }) {
+export function LedgerAuditCard({ books: { auditedTime, violations, found } }: { readonly books: Books }) {
   const now = useNow(5000);
   const age = auditedTime === null ? '' : relativeTime(Math.min(0, auditedTime - now));
   return (
-    <Card title={installationText.ledger}>
+    <Card title={operatorOverviewText.ledger}>
       {violations === 0 ? (
         <p class="sentence">
-          <StateDot tone={auditedTime === null ? 'calm' : 'good'}>
-            {auditedTime === null ? installationText.notChecked : installationText.balanced(age)}
-          </StateDot>
+          <StateLabel tone={auditedTime === null ? 'calm' : 'good'}>
+            {auditedTime === null ? operatorOverviewText.notChecked : operatorOverviewText.balanced(age)}
+          </StateLabel>
         </p>
       ) : (
-        <Notice tone="bad" title={installationText.violations(violations, age)} text={installationText.violationsText}>
+        <Notice tone="bad" title={operatorOverviewText.violations(violations, age)} text={operatorOverviewText.violationsText}>
           <ul class="stack tight">
             {found.map((one) => (
               <Violation key={`${one.rule} ${one.entryId} ${one.taskId}`} violation={one} />
@@ -72,7 +72,7 @@ function Violation({ violation }: { readonly violation: Books['found'][number] }
       <code>{rule}</code> <bdi>{detail}</bdi>
       <small class="under">
         {accountId !== null && <AccountLink accountId={accountId} name={accountName} />}{' '}
-        {taskId !== null && <TaskLink taskId={taskId} />} {installationText.found} <Time ms={foundTime} />
+        {taskId !== null && <TaskLink taskId={taskId} />} {operatorOverviewText.found} <Time ms={foundTime} />
       </small>
     </li>
   );

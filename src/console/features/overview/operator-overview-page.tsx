@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { opsPaths } from '../../paths.ts';
+import { operatorPaths } from '../../paths.ts';
 import { credits, number } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
@@ -10,15 +10,15 @@ import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
 import { percent } from '../trends/percent.ts';
 import { TrendsSection } from '../trends/trends-section.tsx';
-import { FailuresCard, LedgerCard } from './operator-overview-cards.tsx';
-import { installationText } from './overview-text.ts';
+import { FailuresCard, LedgerAuditCard } from './operator-overview-cards.tsx';
+import { operatorOverviewText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 
 /** The state of the whole service, for operators. */
-export function InstallationPage() {
+export function OperatorOverviewPage() {
   const overview = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
   return (
-    <Page lead={installationText.lead} actions={<AnnounceButton />}>
+    <Page lead={operatorOverviewText.lead} actions={<AnnounceButton />}>
       <Loaded of={overview} heights={[103, 257]}>
         {(data) => <Figures overview={data} />}
       </Loaded>
@@ -34,14 +34,14 @@ function Figures({ overview }: FiguresProps) {
   return (
     <>
       {stuckTasks > 0 && (
-        <Notice tone="bad" title={installationText.stuck(stuckTasks)} isAlert text={installationText.stuckText} />
+        <Notice tone="bad" title={operatorOverviewText.stuck(stuckTasks)} isAlert text={operatorOverviewText.stuckText} />
       )}
       <StateTiles overview={overview} />
       <div class="columns">
         <LastDay lastDay={lastDay} />
         <div class="stack">
           <FailuresCard failed={lastDay.failed} />
-          <LedgerCard books={books} />
+          <LedgerAuditCard books={books} />
         </div>
       </div>
       <ProvidersCard providers={providers} />
@@ -54,16 +54,16 @@ function StateTiles({ overview: { unfinished, callbacks } }: FiguresProps) {
   return (
     <Tiles
       tiles={[
-        ...states.map((state) => ({ label: installationText[state], ...stateTile(unfinished, state) })),
+        ...states.map((state) => ({ label: operatorOverviewText[state], ...stateTile(unfinished, state) })),
         {
-          label: installationText.pendingCallbacks,
+          label: operatorOverviewText.pendingCallbacks,
           value: number(callbacks.pending),
-          note: callbacks.overdue === 0 ? installationText.noneOverdue : installationText.overdue(callbacks.overdue),
+          note: callbacks.overdue === 0 ? operatorOverviewText.noneOverdue : operatorOverviewText.overdue(callbacks.overdue),
         },
         {
-          label: installationText.failedCallbacks,
+          label: operatorOverviewText.failedCallbacks,
           value: number(callbacks.undelivered),
-          note: <Link href={opsPaths.callbacks}>{installationText.lastDayAll}</Link>,
+          note: <Link href={operatorPaths.callbacks}>{operatorOverviewText.lastDayAll}</Link>,
         },
       ]}
     />
@@ -77,10 +77,10 @@ function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
   const those = unfinished.filter((one) => one.state === state);
   const oldestMs = Math.max(0, ...those.map((one) => one.oldestMs));
   const count = those.reduce((sum, { tasks }) => sum + tasks, 0);
-  const age = installationText.oldest(duration(Math.max(1000, Math.floor(oldestMs / 1000) * 1000)));
+  const age = operatorOverviewText.oldest(duration(Math.max(1000, Math.floor(oldestMs / 1000) * 1000)));
   return {
     value: number(count),
-    note: count === 0 ? installationText.none : <Link href={`${opsPaths.tasks}?state=${state}`}>{age}</Link>,
+    note: count === 0 ? operatorOverviewText.none : <Link href={`${operatorPaths.tasks}?state=${state}`}>{age}</Link>,
   };
 }
 
@@ -89,16 +89,16 @@ function LastDay({ lastDay }: { readonly lastDay: InstallationOverview['lastDay'
   const ended = failed + lastDay.succeeded;
   const share = ended === 0 ? '' : ` (${percent(failed / ended)})`;
   return (
-    <Card title={installationText.lastDay}>
+    <Card title={operatorOverviewText.lastDay}>
       <Facts
         facts={[
-          [installationText.created, number(lastDay.created)],
-          [installationText.succeeded, number(lastDay.succeeded)],
-          [installationText.failed, `${number(failed)}${share}`],
-          [installationText.cancelled, number(lastDay.cancelled)],
-          [installationText.rejected, number(lastDay.rejected)],
-          [installationText.charged, credits(lastDay.charged)],
-          [installationText.refunded, credits(lastDay.refunded)],
+          [operatorOverviewText.created, number(lastDay.created)],
+          [operatorOverviewText.succeeded, number(lastDay.succeeded)],
+          [operatorOverviewText.failed, `${number(failed)}${share}`],
+          [operatorOverviewText.cancelled, number(lastDay.cancelled)],
+          [operatorOverviewText.rejected, number(lastDay.rejected)],
+          [operatorOverviewText.charged, credits(lastDay.charged)],
+          [operatorOverviewText.refunded, credits(lastDay.refunded)],
         ]}
       />
     </Card>

@@ -43,7 +43,7 @@ export const overviewText = {
   booksDiffer: (count: number) => `operators are reviewing ${number(count)} ${count === 1 ? 'entry' : 'entries'}.`,
 } as const;
 
-export const installationText = {
+export const operatorOverviewText = {
   lead: 'The state of the whole service. Updates every few seconds.',
   stuck: (count: number) => `${number(count)} ${count === 1 ? 'task is' : 'tasks are'} stuck`,
   stuckText:

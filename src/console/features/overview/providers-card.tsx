@@ -1,17 +1,17 @@
 import { Link } from 'wouter-preact';
 import type { Provider } from '../../api/contract.ts';
 import { operatorPages } from '../../pages.ts';
-import { opsPaths } from '../../paths.ts';
-import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
+import { operatorPaths } from '../../paths.ts';
+import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/figures.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
-import { runningOf } from '../providers/providers-page.tsx';
-import { acceptsTasks, poolHealth, providersText, switchWord } from '../providers/providers-text.ts';
+import { runningJobsWords } from '../providers/providers-page.tsx';
+import { acceptsTasksWord, poolHealthWord, providersText, switchWord } from '../providers/providers-text.ts';
 
 /** One row per provider; its page has the rest. */
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
-  const all = <Link href={opsPaths.providers}>{providersText.seeAll}</Link>;
+  const all = <Link href={operatorPaths.providers}>{providersText.seeAll}</Link>;
   return (
     <TableCard
       title={operatorPages.providers.title}
@@ -26,7 +26,7 @@ export function ProvidersCard({ providers }: { readonly providers: readonly Prov
           title: providersText.running,
           kind: 'end',
           cell: (provider) =>
-            runningOf(sum(provider, 'occupying'), isLimited(provider) ? sum(provider, 'limit') : null, provider),
+            runningJobsWords(sum(provider, 'occupying'), isLimited(provider) ? sum(provider, 'limit') : null, provider),
         },
         { title: providersText.waiting, kind: 'end', cell: (provider) => number(sum(provider, 'waiting')) },
         { title: providersText.longestWait, kind: 'end', cell: longestWait },
@@ -41,11 +41,11 @@ function Health({ provider: { pools, state } }: { readonly provider: Provider })
   if (state !== 'enabled') return <span class="faint">{providersText.takesNone}</span>;
   if (cooling.length > 1) {
     const tone = cooling.length === pools.length ? 'bad' : 'warn';
-    return <StateDot tone={tone}>{providersText.manyCooling(cooling.length, pools.length)}</StateDot>;
+    return <StateLabel tone={tone}>{providersText.manyCooling(cooling.length, pools.length)}</StateLabel>;
   }
   // A provider without a pool has not had a task yet.
   const [first] = cooling.length > 0 ? cooling : pools;
-  return <StateWord of={first === undefined ? acceptsTasks : poolHealth(first, state)} />;
+  return <StateWord of={first === undefined ? acceptsTasksWord : poolHealthWord(first, state)} />;
 }
 
 function isLimited({ pools }: Provider): boolean {

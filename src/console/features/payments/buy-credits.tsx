@@ -7,7 +7,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
-import { credits, priceOf } from '../../ui/figures.tsx';
+import { credits, formatMinorUnits } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText } from './payments-text.ts';
 import './payments.css';
@@ -16,13 +16,13 @@ type Sale = Answer<'/api/console/v1/credits/packages'>;
 type Package = Sale['packages'][number];
 
 /** The packages for sale; undefined while they are loaded. */
-export function useSale(): Sale | undefined {
+export function useCreditPackages(): Sale | undefined {
   return useRead('/api/console/v1/credits/packages', {}).data;
 }
 
 /** Owners buy credits; nothing is shown while none are for sale. */
 export function BuyCreditsButton() {
-  const sale = useSale();
+  const sale = useCreditPackages();
   const isOwner = useIsOwner();
   if (!isOwner || sale === undefined) return null;
   if (sale.packages.length === 0) {
@@ -49,7 +49,7 @@ function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: (
     <ActionDialog
       path="/api/console/v1/credits/top-ups"
       title={paymentsText.buy}
-      action={price === undefined ? paymentsText.buy : paymentsText.continue(priceOf(price.minorUnits, price.currency))}
+      action={price === undefined ? paymentsText.buy : paymentsText.continue(formatMinorUnits(price.minorUnits, price.currency))}
       body={() => ({ package: chosen })}
       changes={['/api/console/v1/credits/top-ups']}
       onDone={({ checkoutUrl }) => location.assign(checkoutUrl)}
@@ -96,9 +96,9 @@ function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
         {saving > 0 && <Badge tone="good">{paymentsText.save(saving)}</Badge>}
       </span>
       <strong class="number">{credits(amount)}</strong>
-      <span class="price">{priceOf(price.minorUnits, price.currency)}</span>
+      <span class="price">{formatMinorUnits(price.minorUnits, price.currency)}</span>
       <small class="soft">
-        {paymentsText.perThousand(priceOf((price.minorUnits / amount) * 1000, price.currency))}
+        {paymentsText.perThousand(formatMinorUnits((price.minorUnits / amount) * 1000, price.currency))}
       </small>
     </label>
   );

@@ -9,7 +9,7 @@ import { Page, Tiles } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { obstacleWords, paymentsText as text } from './payments-text.ts';
+import { ungrantedReasonWords, paymentsText as text } from './payments-text.ts';
 import { Purchases } from './purchases.tsx';
 
 /** Payments of all accounts, for operators. */
@@ -65,7 +65,7 @@ function Ungranted({ payments }: { readonly payments: StateProps['payments']['un
           cell: ({ checkoutId }) => <code class="payment-id">{checkoutId}</code>,
         },
         { title: text.account, cell: ({ accountId }) => <AccountLink accountId={accountId} name={null} /> },
-        { title: text.reason, isWide: true, cell: ({ reason }) => obstacleWords(reason) },
+        { title: text.reason, isWide: true, cell: ({ reason }) => ungrantedReasonWords(reason) },
         { title: text.found, kind: 'end', cell: ({ foundTime }) => <Time ms={foundTime} /> },
       ]}
     />

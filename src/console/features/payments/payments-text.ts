@@ -12,7 +12,7 @@ const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
   expired: { word: 'Expired', tone: 'calm' },
 };
 
-export const purchaseWord = (state: string) => wordOf(stateWords, state);
+export const purchaseStateWord = (state: string) => wordOf(stateWords, state);
 
 const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   amount_differs: 'The amount paid differs from the price of the package. Refund the payment in Stripe.',
@@ -22,7 +22,7 @@ const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   balance_out_of_range: 'The balance would become too large. Refund the payment in Stripe.',
 };
 
-export const obstacleWords = (reason: string) => labelOf(obstacles, reason);
+export const ungrantedReasonWords = (reason: string) => labelOf(obstacles, reason);
 
 export const paymentsText = {
   buy: 'Buy credits',

@@ -1,23 +1,23 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
-import { Badge, StateDot, StateWord } from '../../ui/controls/badge.tsx';
-import { useIsOperator } from '../../api/session.ts';
+import { Badge, StateLabel, StateWord } from '../../ui/controls/badge.tsx';
+import { useIsOperatorPage } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { credits, priceOf } from '../../ui/figures.tsx';
+import { credits, formatMinorUnits } from '../../ui/figures.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { TestMode, useSale } from './buy-credits.tsx';
-import { paymentsText as text, purchaseWord } from './payments-text.ts';
+import { TestMode, useCreditPackages } from './buy-credits.tsx';
+import { paymentsText as text, purchaseStateWord } from './payments-text.ts';
 import './payments.css';
 
 type PurchaseView = TopUp & Partial<AdminTopUp>;
 
 /** The purchases of the account in the address. */
 export function OwnPurchases() {
-  const sale = useSale();
+  const sale = useCreditPackages();
   return (
     <>
       {sale?.isTest === true && <TestMode />}
@@ -34,13 +34,13 @@ const filters = [
     label: text.state,
     all: text.allStates,
     values: states,
-    word: (state) => purchaseWord(state).word,
+    word: (state) => purchaseStateWord(state).word,
   }),
 ];
 
 /** The purchases of the account in the address; for operators those of one account, or of all. */
 export function Purchases({ accountId }: { readonly accountId?: string }) {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const isOfAll = isOperator && accountId === undefined;
   return (
     <List
@@ -78,7 +78,7 @@ const head: Column<PurchaseView> = {
 
 const rest: readonly Column<PurchaseView>[] = [
   { title: text.state, cell: (purchase) => <PurchaseState purchase={purchase} /> },
-  { title: text.amount, kind: 'end', cell: ({ price }) => priceOf(price.minorUnits, price.currency) },
+  { title: text.amount, kind: 'end', cell: ({ price }) => formatMinorUnits(price.minorUnits, price.currency) },
   { title: text.date, kind: 'end', cell: ({ paidTime, createTime }) => <Time ms={paidTime ?? createTime} /> },
   { ...actionColumn, cell: (purchase) => <ReceiptLink purchase={purchase} /> },
 ];
@@ -113,10 +113,10 @@ type PurchaseProps = { readonly purchase: PurchaseView };
 
 /** A refund or a dispute takes back all credits or a part of them; the payment stays paid. */
 function PurchaseState({ purchase: { state, credits: amount, reversedCredits } }: PurchaseProps) {
-  if (reversedCredits <= 0) return <StateWord of={purchaseWord(state)} />;
+  if (reversedCredits <= 0) return <StateWord of={purchaseStateWord(state)} />;
   return (
     <>
-      <StateDot tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateDot>
+      <StateLabel tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateLabel>
       <small class="under">{text.takenBack(reversedCredits)}</small>
     </>
   );

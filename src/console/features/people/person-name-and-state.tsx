@@ -1,6 +1,6 @@
 import type { Person } from '../../api/contract.ts';
 import { useMe } from '../../api/session.ts';
-import { Badge, StateDot } from '../../ui/controls/badge.tsx';
+import { Badge, StateLabel } from '../../ui/controls/badge.tsx';
 import { peopleText } from './people-text.ts';
 
 type NameProps = { readonly person: Pick<Person, 'userId' | 'email'> };
@@ -22,9 +22,9 @@ export function PersonState({ person: { isDisabled, operator } }: StateProps) {
   return (
     <span class="row">
       {isDisabled ? (
-        <StateDot tone="bad">{peopleText.disabled}</StateDot>
+        <StateLabel tone="bad">{peopleText.disabled}</StateLabel>
       ) : (
-        <StateDot tone="good">{peopleText.active}</StateDot>
+        <StateLabel tone="good">{peopleText.active}</StateLabel>
       )}
       {operator?.isOperator === true && <Badge tone="live">{peopleText.operator}</Badge>}
     </span>

@@ -7,19 +7,19 @@ import { useAddress } from '../../ui/lists/filters.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { isLive, useTasks } from '../tasks/detail/use-task.ts';
-import { maxVariants, requestOf } from './draft/draft.ts';
-import { HistoryCard } from './results/history-card.tsx';
-import { fieldsOf } from './form/input-schema.ts';
+import { isLive, useTasksById } from '../tasks/detail/use-task.ts';
+import { maxVariants, taskRequestOf } from './draft/draft.ts';
+import { PromptHistoryCard } from './results/history-card.tsx';
+import { inputFieldsOf } from './form/input-schema.ts';
 import { useProgressTitle } from './results/notify-when-done.tsx';
 import { usePendingMedia } from './media/pending-media.ts';
 import { PlaygroundForm } from './form/playground-form.tsx';
 import { playgroundText } from './playground-text.ts';
 import { requestSamples } from './request-samples.ts';
-import { Results } from './results/results.tsx';
+import { PlaygroundResults } from './results/results.tsx';
 import { useDraft } from './draft/use-draft.ts';
-import { useUploadPreviews } from './media/upload-previews.ts';
-import { type Accepted, type Batch, type Refused, useGeneration } from './use-generation.ts';
+import { useLoadUploadPreviews } from './media/upload-previews.ts';
+import { type AcceptedVariant, type VariantBatch, type RefusedVariant, useGeneration } from './use-generation.ts';
 import { variantsOf } from './form/variants.ts';
 
 const noModels: readonly Model[] = [];
@@ -32,7 +32,7 @@ export function PlaygroundPage() {
   const models = catalogue.data?.models ?? noModels;
   const shown = useShownTasks();
   const { draft, model, change, fill } = useDraft(models);
-  useUploadPreviews(draft);
+  useLoadUploadPreviews(draft);
   const now = useNow(priceMs);
   const { submission, seeds } = useGeneration();
   const pending = usePendingMedia();
@@ -40,7 +40,7 @@ export function PlaygroundPage() {
   const missing = model === undefined || models.includes(model) ? undefined : playgroundText.modelMissing;
   const disabledReason = useRoleReason('member') ?? missing ?? pending.reason;
   const variants = model === undefined ? [] : variantsOf({ draft, model, models, now }, seeds);
-  const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
+  const request = taskRequestOf(draft, model === undefined ? [] : inputFieldsOf(model));
   const { taskIds, reads, views } = shown;
   return (
     <Page lead={playgroundText.lead} tabTitle={useProgressTitle(views, taskIds.length)}>
@@ -63,7 +63,7 @@ export function PlaygroundPage() {
           )}
         </Loaded>
         <div class="stack">
-          <Results
+          <PlaygroundResults
             taskIds={taskIds}
             reads={reads}
             models={models}
@@ -73,7 +73,7 @@ export function PlaygroundPage() {
             onEdit={({ task }) => fill(task)}
             onClear={shown.clear}
           />
-          <HistoryCard models={models} onChosen={fill} />
+          <PromptHistoryCard models={models} onChosen={fill} />
           {model !== undefined && (
             <Card title={playgroundText.code} isFlush>
               <CodeBlock samples={requestSamples(request)} />
@@ -88,10 +88,10 @@ export function PlaygroundPage() {
 /** The tasks of the address, so that a reload shows them again, and what was refused beside them. */
 function useShownTasks() {
   const { get, set } = useAddress();
-  const [partly, setPartly] = useState<Batch>();
+  const [partly, setPartly] = useState<VariantBatch>();
   const given = get('tasks');
   const taskIds = taskIdsOf(given);
-  const reads = useTasks(taskIds);
+  const reads = useTasksById(taskIds);
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
   const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>
@@ -101,7 +101,7 @@ function useShownTasks() {
     reads,
     views,
     partly,
-    show: (batch: Batch) => {
+    show: (batch: VariantBatch) => {
       setPartly(batch.refused.length === 0 ? undefined : batch);
       changeTasks(() => batch.accepted.map(({ taskId }) => taskId));
     },
@@ -109,7 +109,7 @@ function useShownTasks() {
       setPartly(undefined);
       changeTasks(() => []);
     },
-    retried: ({ key }: Refused, accepted: Accepted) => {
+    retried: ({ key }: RefusedVariant, accepted: AcceptedVariant) => {
       setPartly(
         (before) =>
           before && {

@@ -15,7 +15,7 @@ export function requestSamples(body: unknown): readonly Sample[] {
 }
 
 /** Returns the shortest request to a model that the service has. */
-export function useFirstRequest(): Sample {
+export function useFirstRequestSample(): Sample {
   const { data } = useRead('/api/v1/models', {});
   const body = data?.models[0]?.sampleRequest ?? { model: 'MODEL', input: { prompt: playgroundText.firstPrompt } };
   return { title: 'curl', text: curlSample(createUrl(), JSON.stringify(body)) };

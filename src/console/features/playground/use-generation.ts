@@ -1,8 +1,8 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../../api/call.ts';
-import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
-import { AccountContext, useAction, useRefresh } from '../../api/queries.ts';
-import { randomKey } from '../../api/random-key.ts';
+import { type ApiProblem, failureOf, toApiProblem } from '../../api/problem.ts';
+import { AccountContext, useSudoAction, useRefresh } from '../../api/queries.ts';
+import { randomIdempotencyKey } from '../../api/random-key.ts';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { maxVariants } from './draft/draft.ts';
 import { playgroundText } from './playground-text.ts';
@@ -11,13 +11,13 @@ import type { Variant } from './form/variants.ts';
 /** Each variant of an opened form is sent with these. They stay the same until one is accepted, so that a retry is the same request. */
 type Slot = { readonly key: string; readonly seed: number };
 
-export type Accepted = { readonly taskId: string; readonly creditsCharged: number };
+export type AcceptedVariant = { readonly taskId: string; readonly creditsCharged: number };
 /** A variant that was not accepted, with the key under which a retry is safe. */
-export type Refused = { readonly variant: Variant; readonly key: string; readonly problem: ApiProblem };
-export type Batch = { readonly accepted: readonly Accepted[]; readonly refused: readonly Refused[] };
+export type RefusedVariant = { readonly variant: Variant; readonly key: string; readonly problem: ApiProblem };
+export type VariantBatch = { readonly accepted: readonly AcceptedVariant[]; readonly refused: readonly RefusedVariant[] };
 
 /** After an error of the service or the network, the task may have been accepted. */
-export const isCertain = ({ status, error }: ApiProblem) =>
+export const isCertainlyNotCharged = ({ status, error }: ApiProblem) =>
   // `idempotency_key_reused` means that an earlier request with this key was accepted and charged.
   status >= 400 && status < 500 && error !== 'idempotency_key_reused';
 
@@ -27,26 +27,26 @@ export function useGeneration() {
   const [slots, setSlots] = useState(newSlots);
   const isLeft = useRef(false);
   useEffect(() => () => void (isLeft.current = true), []);
-  const submission = useAction(
-    async (variants: readonly Variant[]): Promise<Batch> => {
-      const accepted: Accepted[] = [];
-      const refused: Refused[] = [];
+  const submission = useSudoAction(
+    async (variants: readonly Variant[]): Promise<VariantBatch> => {
+      const accepted: AcceptedVariant[] = [];
+      const refused: RefusedVariant[] = [];
       for (const [index, variant] of variants.entries()) {
-        const key = slots[index]?.key ?? randomKey();
+        const key = slots[index]?.key ?? randomIdempotencyKey();
         try {
           accepted.push(await create(variant, key));
         } catch (error) {
-          const problem = problemOf(error);
+          const problem = toApiProblem(error);
           // The service accepted an earlier request of this form, so the next one is a new request.
           const isReused = problem.error === 'idempotency_key_reused';
-          refused.push({ variant, key: isReused ? randomKey() : key, problem });
+          refused.push({ variant, key: isReused ? randomIdempotencyKey() : key, problem });
           if (isReused) setSlots((current) => current.map((slot, at) => (at === index ? newSlot() : slot)));
           // The others hold the same invalid field.
           if (problem.error === 'invalid_request' && accepted.length === 0) break;
         }
       }
       // The error of the batch must not hide that one of its tasks may have been accepted.
-      const failed = refused.find(({ problem }) => !isCertain(problem)) ?? refused[0];
+      const failed = refused.find(({ problem }) => !isCertainlyNotCharged(problem)) ?? refused[0];
       if (accepted.length === 0 && failed !== undefined) throw failed.problem;
       return { accepted, refused };
     },
@@ -55,28 +55,28 @@ export function useGeneration() {
         setSlots(newSlots());
         toast(playgroundText.accepted(accepted.length));
         if (!isLeft.current || refused.length === 0) return;
-        const areCertain = refused.every(({ problem }) => isCertain(problem));
+        const areCertain = refused.every(({ problem }) => isCertainlyNotCharged(problem));
         const partly = playgroundText.partlyTitle(refused.length, accepted.length + refused.length);
         toast(areCertain ? partly : playgroundText.checkTasks, 'bad');
       },
       // The form shows it, unless its page was left meanwhile: the keys of a safe retry are lost then.
       onError: (problem) =>
-        isLeft.current && toast(isCertain(problem) ? failureOf(problem).sentence : playgroundText.checkTasks, 'bad'),
+        isLeft.current && toast(isCertainlyNotCharged(problem) ? failureOf(problem).sentence : playgroundText.checkTasks, 'bad'),
     },
   );
   return { submission, seeds: slots.map(({ seed }) => seed) };
 }
 
 /** Sends one variant again that was not accepted, as the same request. */
-export function useRetry({ variant, key }: Refused) {
+export function useRetryVariant({ variant, key }: RefusedVariant) {
   const create = useCreate();
-  return useAction(() => create(variant, key), { onDone: () => toast(playgroundText.accepted(1)) });
+  return useSudoAction(() => create(variant, key), { onDone: () => toast(playgroundText.accepted(1)) });
 }
 
 function useCreate() {
   const account = useContext(AccountContext);
   const refresh = useRefresh();
-  return async ({ request }: Variant, idempotencyKey: string): Promise<Accepted> => {
+  return async ({ request }: Variant, idempotencyKey: string): Promise<AcceptedVariant> => {
     const task = await send('/api/v1/jobs/createTask', request, { account, idempotencyKey });
     refresh();
     return task;
@@ -88,7 +88,7 @@ function newSlots(): readonly Slot[] {
 }
 
 function newSlot(): Slot {
-  return { key: randomKey(), seed: randomSeed() };
+  return { key: randomIdempotencyKey(), seed: randomSeed() };
 }
 
 /** Six digits are enough to differ, and can be read and typed. */

@@ -13,7 +13,7 @@ export type PriceLine = Pick<PricedModel, 'model' | 'title'> & {
 };
 
 /** A model, and which of its prices. */
-export function PriceOf({ model, name }: { readonly model: string; readonly name: string }) {
+export function ModelAndPriceName({ model, name }: { readonly model: string; readonly name: string }) {
   return (
     <>
       <code class="nowrap">{model}</code>
@@ -25,7 +25,7 @@ export function PriceOf({ model, name }: { readonly model: string; readonly name
 }
 
 /** "33/s" above "7/video", which add up. */
-export function Amounts({ of: { creditsPerSecond, creditsPerVideo } }: { readonly of: CreditAmounts }) {
+export function ShortCreditAmounts({ of: { creditsPerSecond, creditsPerVideo } }: { readonly of: CreditAmounts }) {
   return (
     <>
       {creditsPerSecond > 0 && <div class="nowrap">{pricesText.amountPerSecond(creditsPerSecond)}</div>}

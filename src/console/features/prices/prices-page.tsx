@@ -7,10 +7,10 @@ import { Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';
-import { Amounts, amountsAtTime, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
+import { ShortCreditAmounts, amountsAtTime, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 import { SetPriceDialog } from './set-price-dialog.tsx';
-import { SetPrices } from './set-prices.tsx';
+import { SetPriceList } from './set-prices.tsx';
 
 type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> | undefined };
 
@@ -31,7 +31,7 @@ export function PriceTables({ account }: Props) {
       <Loaded of={prices} waiting={<CurrentPrices account={account} />}>
         {({ models }) => <CurrentPrices account={account} lines={models.flatMap(linesOf)} />}
       </Loaded>
-      <SetPrices accountId={account?.accountId} />
+      <SetPriceList accountId={account?.accountId} />
     </div>
   );
 }
@@ -116,7 +116,7 @@ function Announced({ amounts }: { readonly amounts: ModelPrice['rates'] }) {
     <ul>
       {amounts.map((one) => (
         <li key={one.fromTime}>
-          <Amounts of={one} />
+          <ShortCreditAmounts of={one} />
           <small class="under">
             {pricesText.from} <ExactTime ms={one.fromTime} />
           </small>

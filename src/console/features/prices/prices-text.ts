@@ -64,4 +64,4 @@ const stateWords: Readonly<Record<SetPrice['state'], Word>> = {
   withdrawn: { word: 'Withdrawn', tone: 'warn' },
 };
 
-export const priceWord = (state: string) => wordOf(stateWords, state);
+export const setPriceStateWord = (state: string) => wordOf(stateWords, state);

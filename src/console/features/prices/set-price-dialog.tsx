@@ -3,7 +3,7 @@ import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { rateWords } from '../../ui/figures.tsx';
+import { creditAmountWords } from '../../ui/figures.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { amountsAtTime, type PriceLine } from './price-parts.tsx';
@@ -59,7 +59,7 @@ export function SetPriceDialog({ line: { model, title, price, isOnly }, account,
       <p class="soft">
         {pricesText.setFor(
           account?.name ?? pricesText.everyAccount,
-          kind === 'end' ? end.toLowerCase() : rateWords(amounts),
+          kind === 'end' ? end.toLowerCase() : creditAmountWords(amounts),
         )}
       </p>
       <Segmented label={pricesText.price} value={kind} options={kinds} onValue={setKind} />

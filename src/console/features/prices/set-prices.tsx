@@ -2,22 +2,22 @@ import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { StateWord } from '../../ui/controls/badge.tsx';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { rateWords } from '../../ui/figures.tsx';
+import { creditAmountWords } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
-import { Amounts, PriceOf } from './price-parts.tsx';
-import { pricesText, priceWord } from './prices-text.ts';
+import { ShortCreditAmounts, ModelAndPriceName } from './price-parts.tsx';
+import { pricesText, setPriceStateWord } from './prices-text.ts';
 
 type SetPricesProps = { readonly accountId: string | undefined };
 
 /** Prices that operators set, newest first; a future price can be withdrawn. */
-export function SetPrices({ accountId }: SetPricesProps) {
+export function SetPriceList({ accountId }: SetPricesProps) {
   const isOfAccount = accountId !== undefined;
   return (
     <Card title={isOfAccount ? pricesText.setForAccount : pricesText.setByOperators} isFlush>
@@ -47,10 +47,10 @@ const accountColumn: Column<SetPrice> = {
 };
 
 const columns: readonly Column<SetPrice>[] = [
-  { title: pricesText.model, kind: 'head', cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} /> },
+  { title: pricesText.model, kind: 'head', cell: ({ model, priceName }) => <ModelAndPriceName model={model} name={priceName} /> },
   accountColumn,
   { title: pricesText.credits, cell: (price) => <SetAmounts price={price} /> },
-  { title: pricesText.state, cell: ({ state }) => <StateWord of={priceWord(state)} /> },
+  { title: pricesText.state, cell: ({ state }) => <StateWord of={setPriceStateWord(state)} /> },
   { title: pricesText.effective, cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },
   {
     title: pricesText.reason,
@@ -70,7 +70,7 @@ type PriceProps = { readonly price: SetPrice };
 /** The amounts, or the price that applies again when this one ends the price before. */
 function SetAmounts({ price: { creditsPerSecond, creditsPerVideo, accountId } }: PriceProps) {
   if (creditsPerSecond !== null && creditsPerVideo !== null)
-    return <Amounts of={{ creditsPerSecond, creditsPerVideo }} />;
+    return <ShortCreditAmounts of={{ creditsPerSecond, creditsPerVideo }} />;
   return <>{endOf(accountId)}</>;
 }
 
@@ -86,12 +86,12 @@ function WithdrawButton({ price }: PriceProps) {
   const what =
     creditsPerSecond === null || creditsPerVideo === null
       ? endOf(accountId).toLowerCase()
-      : rateWords({ creditsPerSecond, creditsPerVideo });
+      : creditAmountWords({ creditsPerSecond, creditsPerVideo });
   return (
     <>
-      <ChangeButton size="small" variant="danger" onClick={() => setOpen(true)}>
+      <ReadOnlyAwareButton size="small" variant="danger" onClick={() => setOpen(true)}>
         {pricesText.withdraw}
-      </ChangeButton>
+      </ReadOnlyAwareButton>
       {isOpen && (
         <ActionDialog
           path="/api/admin/v1/prices/withdraw"

@@ -10,7 +10,7 @@ const states = switchStates.map((value) => ({ value, label: switchWord(value).wo
 
 type Props = { readonly provider: Provider };
 
-export function SwitchButton({ provider }: Props) {
+export function SwitchProviderButton({ provider }: Props) {
   return (
     <DialogButton
       label={providersText.switchAction}

@@ -1,15 +1,15 @@
 import type { ProviderTest } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
-import { StateDot } from '../../ui/controls/badge.tsx';
+import { StateLabel } from '../../ui/controls/badge.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { ErrorBox } from '../../ui/feedback/notice.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
-import { outcomeWord, providersText } from './providers-text.ts';
+import { providerTestWord, providersText } from './providers-text.ts';
 
-export function TestButton({ provider }: { readonly provider: string }) {
+export function TestProviderButton({ provider }: { readonly provider: string }) {
   return (
     <DialogButton label={providersText.test} aria-label={providersText.testTitle(provider)} size="small">
       {(close) => <TestDialog provider={provider} onClose={close} />}
@@ -37,11 +37,11 @@ function TestDialog({ provider, onClose }: { readonly provider: string; readonly
 }
 
 function Result({ test: { outcome, status, latencyMs, detail } }: { readonly test: ProviderTest }) {
-  const { word, tone, help } = outcomeWord(outcome);
+  const { word, tone, help } = providerTestWord(outcome);
   return (
     <div class="stack tight">
       <p>
-        <StateDot tone={tone}>{word}</StateDot>
+        <StateLabel tone={tone}>{word}</StateLabel>
       </p>
       <p class="soft">{help}</p>
       <Facts

@@ -9,9 +9,9 @@ import { Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { StateWord } from '../../ui/controls/badge.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
-import { TestButton } from './provider-test.tsx';
-import { SwitchButton } from './provider-switch.tsx';
-import { poolHealth, providersText, switchWord } from './providers-text.ts';
+import { TestProviderButton } from './provider-test.tsx';
+import { SwitchProviderButton } from './provider-switch.tsx';
+import { poolHealthWord, providersText, switchWord } from './providers-text.ts';
 
 export function ProvidersPage() {
   const providers = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
@@ -31,7 +31,7 @@ export function ProvidersPage() {
 type ProviderProps = { readonly provider: Provider };
 
 /** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
-export function runningOf(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
+export function runningJobsWords(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
   return limit === null || kind === 'preview' ? number(running) : providersText.ofLimit(running, limit);
 }
 
@@ -39,8 +39,8 @@ function ProviderCard({ provider }: ProviderProps) {
   const actions = (
     <>
       <StateWord of={switchWord(provider.state)} />
-      {provider.kind !== null && <TestButton provider={provider.provider} />}
-      <SwitchButton provider={provider} />
+      {provider.kind !== null && <TestProviderButton provider={provider.provider} />}
+      <SwitchProviderButton provider={provider} />
     </>
   );
   return (
@@ -57,12 +57,12 @@ function ProviderCard({ provider }: ProviderProps) {
             { title: providersText.pool, kind: 'head', cell: ({ pool }) => <code>{pool}</code> },
             {
               title: providersText.health,
-              cell: (pool) => <StateWord of={poolHealth(pool, provider.state)} />,
+              cell: (pool) => <StateWord of={poolHealthWord(pool, provider.state)} />,
             },
             {
               title: providersText.running,
               kind: 'end',
-              cell: ({ occupying, limit }) => runningOf(occupying, limit, provider),
+              cell: ({ occupying, limit }) => runningJobsWords(occupying, limit, provider),
             },
             { title: providersText.waiting, kind: 'end', cell: ({ waiting }) => number(waiting) },
             { title: providersText.longestWait, kind: 'end', cell: ({ oldestWaitMs }) => duration(oldestWaitMs) },

@@ -74,12 +74,12 @@ const reasons: Readonly<Record<string, string>> = {
   unknown: 'unknown reason',
 };
 
-export const acceptsTasks: Word = { word: 'Accepts tasks', tone: 'good' };
+export const acceptsTasksWord: Word = { word: 'Accepts tasks', tone: 'good' };
 
 type Pool = Provider['pools'][number];
 
 /** A pool that accepts no tasks has a reason, and often an end. */
-export function poolHealth(
+export function poolHealthWord(
   { coolingMs, coolingReason, limit, occupying, unanswered }: Pool,
   state: Provider['state'],
 ): Word {
@@ -91,7 +91,7 @@ export function poolHealth(
   const isFull = limit !== null && occupying >= limit;
   if (isFull && unanswered > 0) return { word: `Full, ${unanswered} without a response`, tone: 'warn' };
   if (isFull) return { word: 'Full', tone: 'live' };
-  return acceptsTasks;
+  return acceptsTasksWord;
 }
 
 const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
@@ -117,6 +117,6 @@ const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
 };
 
 /** The words for the result of a test, also for one that is newer than this page. */
-export function outcomeWord(outcome: string) {
+export function providerTestWord(outcome: string) {
   return outcomes[outcome] ?? { word: outcome, tone: 'calm' as const, help: '' };
 }

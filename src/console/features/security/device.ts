@@ -15,7 +15,7 @@ const systems = [
 ] as const;
 
 /** "Firefox on Linux"; the start of the user agent if it is unknown. */
-export function deviceOf(userAgent: string | null): string {
+export function deviceNameOf(userAgent: string | null): string {
   if (userAgent === null) return '';
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1];

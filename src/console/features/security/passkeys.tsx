@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Passkey } from '../../api/contract.ts';
 import { newPasskey } from '../../api/browser-passkeys.ts';
 import { send } from '../../api/call.ts';
-import { useAction, useRead } from '../../api/queries.ts';
+import { useSudoAction, useRead } from '../../api/queries.ts';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
@@ -15,7 +15,7 @@ import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';
-import { deviceOf } from './device.ts';
+import { deviceNameOf } from './device.ts';
 import { securityText } from './security-text.ts';
 
 const text = securityText.passkeys;
@@ -78,8 +78,8 @@ type AddProps = { readonly onClose: () => void; readonly onAdded: () => void };
 
 /** Not an `ActionDialog`, because the device answers between two calls. */
 function AddPasskey({ onClose, onAdded }: AddProps) {
-  const [name, setName] = useState(deviceOf(navigator.userAgent));
-  const add = useAction(
+  const [name, setName] = useState(deviceNameOf(navigator.userAgent));
+  const add = useSudoAction(
     async () => {
       const response = await newPasskey();
       return send('/api/console/v1/passkeys/register', { name: name.trim(), response }, { account: undefined });

@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
 import { useMe } from '../../api/session.ts';
-import { opsPaths, paths } from '../../paths.ts';
+import { operatorPaths, paths } from '../../paths.ts';
 import { Card, Facts } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { roleWord } from '../people/role-text.ts';
@@ -20,7 +20,7 @@ export function ProfilePage() {
         <Facts
           facts={[
             [text.email, <bdi>{user.email}</bdi>],
-            ...(user.isOperator ? [[text.access, <Link href={opsPaths.overview}>{text.operator}</Link>] as const] : []),
+            ...(user.isOperator ? [[text.access, <Link href={operatorPaths.overview}>{text.operator}</Link>] as const] : []),
           ]}
         />
       </Card>

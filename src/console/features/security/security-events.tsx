@@ -2,8 +2,8 @@ import { ScrollText } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import { deviceOf } from './device.ts';
-import { eventLabel, securityText } from './security-text.ts';
+import { deviceNameOf } from './device.ts';
+import { securityEventLabel, securityText } from './security-text.ts';
 
 const text = securityText.events;
 
@@ -30,7 +30,7 @@ export function SecurityEvents({ path }: EventsProps) {
       rowKey={({ eventId }) => eventId}
       empty={{ icon: ScrollText, title: text.none }}
       columns={[
-        { title: text.columns.event, kind: 'head', cell: ({ kind }) => eventLabel(kind) },
+        { title: text.columns.event, kind: 'head', cell: ({ kind }) => securityEventLabel(kind) },
         {
           title: text.columns.person,
           isWide: true,
@@ -38,7 +38,7 @@ export function SecurityEvents({ path }: EventsProps) {
         },
         {
           title: text.columns.from,
-          cell: ({ address, userAgent }) => [address, deviceOf(userAgent)].filter(Boolean).join(', ') || '–',
+          cell: ({ address, userAgent }) => [address, deviceNameOf(userAgent)].filter(Boolean).join(', ') || '–',
         },
         { title: text.columns.time, kind: 'end', cell: ({ createTime }) => <ExactTime ms={createTime} /> },
       ]}

@@ -102,4 +102,4 @@ const events: Readonly<Record<SecurityEvent['kind'], string>> = {
   share_link_revoked: 'Share link revoked',
 };
 
-export const eventLabel = (kind: string) => labelOf(events, kind);
+export const securityEventLabel = (kind: string) => labelOf(events, kind);

@@ -6,7 +6,7 @@ import { Card } from '../../ui/page.tsx';
 import { SendButton } from '../../ui/forms/request-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';
-import { deviceOf } from './device.ts';
+import { deviceNameOf } from './device.ts';
 import { securityText } from './security-text.ts';
 
 const text = securityText.sessions;
@@ -38,7 +38,7 @@ export function Sessions() {
             kind: 'head',
             cell: ({ userAgent, isCurrent }) => (
               <span class="row">
-                <strong class="strong">{deviceOf(userAgent) || text.unknown}</strong>
+                <strong class="strong">{deviceNameOf(userAgent) || text.unknown}</strong>
                 {isCurrent && <Badge tone="good">{text.current}</Badge>}
               </span>
             ),
@@ -56,7 +56,7 @@ export function Sessions() {
                   body={{ sessionId }}
                   done={text.ended}
                   size="small"
-                  aria-label={text.endNamed(deviceOf(userAgent) || text.unknown)}
+                  aria-label={text.endNamed(deviceNameOf(userAgent) || text.unknown)}
                 >
                   {text.end}
                 </SendButton>

@@ -3,12 +3,12 @@ import type { Sent } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateLoading } from '../../shell/signed-out-frame.tsx';
+import { SignedOutFrame, SignedOutSkeleton } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
-import { useEnter } from './next-page.ts';
+import { useEnterConsole } from './next-page.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 type OneTimeLink = Sent<'/api/console/v1/links/show'>;
@@ -36,33 +36,33 @@ export function AcceptLinkPage({ purpose }: Pick<OneTimeLink, 'purpose'>) {
   }, []);
   if (token !== undefined && error !== null && error.status !== 404 && error.status !== 422) {
     return (
-      <Gate title={title}>
+      <SignedOutFrame title={title}>
         <ErrorBox failure={failureOf(error)} onRetry={() => show.mutate({ token })} />
-      </Gate>
+      </SignedOutFrame>
     );
   }
   if (error !== null || token === '' || (link !== undefined && link.purpose !== purpose)) {
     return (
-      <Gate title={text.invalidLink}>
+      <SignedOutFrame title={text.invalidLink}>
         <div class="stack">
           <Notice tone="warn" title={text.invalidReason} text={expired} />
           <SignInLink />
         </div>
-      </Gate>
+      </SignedOutFrame>
     );
   }
-  if (token === undefined || link === undefined) return <GateLoading />;
+  if (token === undefined || link === undefined) return <SignedOutSkeleton />;
   if (options?.passwordSignIn === false) {
     return (
-      <Gate title={title} lead={text.byProvider(options.oidc?.name ?? text.yourProvider)}>
+      <SignedOutFrame title={title} lead={text.byProvider(options.oidc?.name ?? text.yourProvider)}>
         <SignInLink />
-      </Gate>
+      </SignedOutFrame>
     );
   }
   return (
-    <Gate title={title} lead={leadOf(link)}>
+    <SignedOutFrame title={title} lead={leadOf(link)}>
       <AcceptForm key={token} token={token} link={link} />
-    </Gate>
+    </SignedOutFrame>
   );
 }
 
@@ -88,7 +88,7 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
   const { values, field } = useFields({ email: link.email ?? '', accountName: '', password: '' });
   const isOld = hasPassword(link);
   const opensAccount = link.purpose === 'confirm';
-  const accept = useSend('/api/console/v1/links/accept', { changes: [], onDone: useEnter('/') });
+  const accept = useSend('/api/console/v1/links/accept', { changes: [], onDone: useEnterConsole('/') });
   const submit = () => {
     const own = link.email === null ? { email: values.email.trim() } : {};
     const account = opensAccount ? { accountName: values.accountName.trim() } : {};

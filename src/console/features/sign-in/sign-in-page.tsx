@@ -1,17 +1,17 @@
 import { Redirect, useSearch } from 'wouter-preact';
-import { type Answer, searchOf } from '../../api/call.ts';
+import { type Answer, queryStringOf } from '../../api/call.ts';
 import { signInWithPasskey } from '../../api/browser-passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useAction, useRead, useSend } from '../../api/queries.ts';
+import { useSudoAction, useRead, useSend } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateWaiting } from '../../shell/signed-out-frame.tsx';
+import { SignedOutFrame, SignedOutFrameUntilRead } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Fingerprint } from '../../ui/controls/icons.ts';
 import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
-import { nextPage, useEnter } from './next-page.ts';
+import { pageAfterSignIn, useEnterConsole } from './next-page.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 export function SignInPage() {
@@ -19,12 +19,12 @@ export function SignInPage() {
   const options = read.data;
   const { data: me } = useMe();
   const search = useSearch();
-  const next = nextPage(search);
+  const next = pageAfterSignIn(search);
   const failed = text.oidcFailures[new URLSearchParams(search).get('failed') ?? ''];
   if (me !== null && me !== undefined) {
     return failed === undefined ? <Redirect to={next} replace /> : <NotConfirmed sentence={failed} next={next} />;
   }
-  if (options === undefined) return <GateWaiting of={read} title={text.signIn} />;
+  if (options === undefined) return <SignedOutFrameUntilRead of={read} title={text.signIn} />;
   if (options.needsSetUp) return <NeedsSetUp hasPasswords={options.passwordSignIn} next={next} />;
   return <SignIn options={options} failed={failed} next={next} />;
 }
@@ -37,12 +37,12 @@ type SignInProps = NextProps & {
 
 function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, next }: SignInProps) {
   return (
-    <Gate title={text.signIn} {...(signUp === 'off' && { lead: text.byInvitation })}>
+    <SignedOutFrame title={text.signIn} {...(signUp === 'off' && { lead: text.byInvitation })}>
       {failed !== undefined && <OidcFailure title={text.notSignedIn} sentence={failed} />}
       {(oidc !== null || passkeys) && (
         <div class="stack tight ways">
           {oidc !== null && (
-            <a class="button wide" href={`/console/oidc/start${searchOf({ next: next === '/' ? undefined : next })}`}>
+            <a class="button wide" href={`/console/oidc/start${queryStringOf({ next: next === '/' ? undefined : next })}`}>
               {text.continueWith(oidc.name)}
             </a>
           )}
@@ -55,7 +55,7 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, n
           {text.signUp}
         </LinkButton>
       )}
-    </Gate>
+    </SignedOutFrame>
   );
 }
 
@@ -63,7 +63,7 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, n
 function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords: boolean }) {
   const { title, lead, notice, where, canSignIn } = text.needsSetUp;
   return (
-    <Gate title={title} lead={lead}>
+    <SignedOutFrame title={title} lead={lead}>
       <div class="stack">
         <Notice title={notice} text={where} />
         {hasPasswords && (
@@ -73,7 +73,7 @@ function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords:
           </details>
         )}
       </div>
-    </Gate>
+    </SignedOutFrame>
   );
 }
 
@@ -88,15 +88,15 @@ function OidcFailure({ title, sentence }: { readonly title: string; readonly sen
 /** A signed-in person returned from the identity provider without a confirmation. */
 function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: string }) {
   return (
-    <Gate title={text.notConfirmed}>
+    <SignedOutFrame title={text.notConfirmed}>
       <OidcFailure title={text.nothingChanged} sentence={sentence} />
       <LinkButton href={next}>{text.goBack}</LinkButton>
-    </Gate>
+    </SignedOutFrame>
   );
 }
 
 function PasskeyButton({ next }: NextProps) {
-  const signIn = useAction(() => signInWithPasskey(), { onDone: useEnter(next) });
+  const signIn = useSudoAction(() => signInWithPasskey(), { onDone: useEnterConsole(next) });
   return (
     <>
       <Button size="wide" busy={signIn.isPending} onClick={() => signIn.mutate()}>
@@ -109,7 +109,7 @@ function PasskeyButton({ next }: NextProps) {
 
 function PasswordForm({ next }: NextProps) {
   const { values, field } = useFields({ email: '', password: '' });
-  const signIn = useSend('/api/console/v1/sign-in', { changes: [], onDone: useEnter(next) });
+  const signIn = useSend('/api/console/v1/sign-in', { changes: [], onDone: useEnterConsole(next) });
   return (
     <Form submission={signIn} onSubmit={() => signIn.mutate({ ...values, email: values.email.trim() })}>
       <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { brand } from '../../api/page-brand.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateWaiting } from '../../shell/signed-out-frame.tsx';
+import { SignedOutFrame, SignedOutFrameUntilRead } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
@@ -14,31 +14,31 @@ export function SignUpPage() {
   const read = useRead('/api/console/v1/options', {});
   const options = read.data;
   const [sentTo, setSentTo] = useState<string>();
-  if (options === undefined) return <GateWaiting of={read} title={text.title} />;
+  if (options === undefined) return <SignedOutFrameUntilRead of={read} title={text.title} />;
   if (options.signUp === 'off') {
     return (
-      <Gate title={text.off} lead={text.offAdvice}>
+      <SignedOutFrame title={text.off} lead={text.offAdvice}>
         <SignInLink />
-      </Gate>
+      </SignedOutFrame>
     );
   }
   if (sentTo !== undefined) {
     return (
-      <Gate title={text.sent}>
+      <SignedOutFrame title={text.sent}>
         <div class="stack">
           <Notice title={text.sentNotice(sentTo)} text={text.sentAdvice} />
           <Button size="wide" onClick={() => setSentTo(undefined)}>
             {text.another}
           </Button>
         </div>
-      </Gate>
+      </SignedOutFrame>
     );
   }
   return (
-    <Gate title={text.title} lead={text.lead}>
+    <SignedOutFrame title={text.title} lead={text.lead}>
       <RequestForm needsCode={options.signUp === 'code'} onSent={setSentTo} />
       <SignInLink />
-    </Gate>
+    </SignedOutFrame>
   );
 }
 

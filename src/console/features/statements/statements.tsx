@@ -7,14 +7,14 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useAddress } from '../../ui/lists/filters.tsx';
 import { Download, ExternalLink } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Change, number, priceNameOf } from '../../ui/figures.tsx';
+import { SignedAmount, number, nonStandardPriceName } from '../../ui/figures.tsx';
 import { Card } from '../../ui/page.tsx';
 import { monthName, monthsSince, thisMonth } from './months.ts';
 import { statementsText as text } from './statements-text.ts';
 import './statements.css';
 
 /** The statement of a month: as figures, as a page for printing and as a file. */
-export function Statements() {
+export function StatementCard() {
   const { get, set } = useAddress();
   const { accountId } = useAccount();
   const current = thisMonth();
@@ -78,7 +78,7 @@ function Figures({ statement }: { readonly statement: Statement }) {
                 <th scope="rowgroup">{sectionTitle(section)}</th>
                 <td class="end">{number(entries)}</td>
                 <td class="end">
-                  <Change amount={credits} />
+                  <SignedAmount amount={credits} />
                 </td>
               </tr>
               <Lines lines={lines.filter((line) => line.section === section)} />
@@ -118,7 +118,7 @@ function Lines({ lines }: { readonly lines: readonly StatementLine[] }) {
           </td>
           <td class="end">{number(line.entries)}</td>
           <td class="end">
-            <Change amount={line.credits} />
+            <SignedAmount amount={line.credits} />
           </td>
         </tr>
       ))}
@@ -136,6 +136,6 @@ function Lines({ lines }: { readonly lines: readonly StatementLine[] }) {
 /** The model and its price row, or the reason of a booking. */
 function nameOf({ model, priceName, reason }: StatementLine): string {
   if (model === null) return reason ?? text.furtherEntries;
-  const price = priceNameOf(priceName);
+  const price = nonStandardPriceName(priceName);
   return price === undefined ? model : `${model}, ${price}`;
 }

@@ -6,11 +6,11 @@ import './media.css';
 const previews = new Map<string, string>();
 
 /** The first link stays, because a new one would load the image again. */
-export function storePreview(url: string, previewUrl: string): void {
+export function storePreviewLink(url: string, previewUrl: string): void {
   if (!previews.has(url)) previews.set(url, previewUrl);
 }
 
-export function previewOf(url: string): string | undefined {
+export function previewLinkOf(url: string): string | undefined {
   return previews.get(url);
 }
 

@@ -1,5 +1,5 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
-import { failOutcome, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
+import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
 import { type Tone, type Word, wordOf } from '../../ui/controls/badge.tsx';
 import { mediaFormats } from '../../../media/references/upload-rules.ts';
 import { credits, number } from '../../ui/figures.tsx';
@@ -25,7 +25,7 @@ const outcomeWords: Readonly<Record<FailOutcome, Word>> = {
 
 /** A task that was cancelled, or whose input was rejected, has not failed. */
 export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
-  if (state === 'fail' && failCode !== null) return outcomeWords[failOutcome(failCode)];
+  if (state === 'fail' && failCode !== null) return outcomeWords[outcomeOfFailCode(failCode)];
   return wordOf(stateWords, state);
 }
 
@@ -96,7 +96,7 @@ const failWords: Readonly<Record<FailCode, Failure>> = {
   },
 };
 
-export function failWord(code: string): Failure {
+export function failCodeWords(code: string): Failure {
   const known: Readonly<Record<string, Failure>> = failWords;
   return known[code] ?? { title: code, advice: 'Reload the page to learn more.' };
 }

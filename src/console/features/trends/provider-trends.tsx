@@ -7,7 +7,7 @@ import { Card } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { seriesColors } from '../credits/day-chart.tsx';
-import { namesOf } from './bucket-names.ts';
+import { bucketNames } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { trendsText } from './trends-text.ts';
 
@@ -17,7 +17,7 @@ const maxLines = seriesColors.length;
 /** The error rate and the latency of each provider; charts show those with the most jobs. */
 export function ProviderTrends({ trends }: { readonly trends: Trends }) {
   const providers = trends.providers.toSorted((a, b) => b.jobs - a.jobs);
-  const names = namesOf(trends);
+  const names = bucketNames(trends);
   const lines = (of: 'errorRate' | 'p50Ms') =>
     providers.slice(0, maxLines).map(({ provider, buckets }, index) => ({
       label: provider,

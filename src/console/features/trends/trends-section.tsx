@@ -5,11 +5,11 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { moneyOf, number, priceOf } from '../../ui/figures.tsx';
+import { formatMicros, number, formatMinorUnits } from '../../ui/figures.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Tiles } from '../../ui/page.tsx';
 import { duration } from '../../ui/time.tsx';
-import { namesOf, ranges } from './bucket-names.ts';
+import { bucketNames, bucketRanges } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { ProviderTrends } from './provider-trends.tsx';
 import { TopAccounts } from './top-accounts.tsx';
@@ -18,11 +18,11 @@ import './trends.css';
 
 /** The sums read many tasks, so they are renewed seldom. */
 const renewedMs = 60_000;
-const options = ranges.map((value) => ({ value, label: trendsText.ranges[value] }));
+const options = bucketRanges.map((value) => ({ value, label: trendsText.ranges[value] }));
 
 /** Figures of the installation over time. */
 export function TrendsSection() {
-  const [range, setRange] = useChoice('range', ranges, 'day');
+  const [range, setRange] = useChoice('range', bucketRanges, 'day');
   const trends = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
   return (
     <section class="stack loose trends" aria-label={trendsText.title}>
@@ -54,9 +54,9 @@ function Figures({ trends }: FiguresProps) {
 }
 
 function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
-  const money = (micros: number) => moneyOf(micros, currency);
+  const money = (micros: number) => formatMicros(micros, currency);
   const payments = paid.map((one) =>
-    trendsText.paid(priceOf(one.minorUnits - one.returnedMinorUnits, one.currency), one.isTest),
+    trendsText.paid(formatMinorUnits(one.minorUnits - one.returnedMinorUnits, one.currency), one.isTest),
   );
   return (
     <Tiles
@@ -88,7 +88,7 @@ function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
 
 function Charts({ trends }: FiguresProps) {
   const { buckets, currency } = trends;
-  const names = namesOf(trends);
+  const names = bucketNames(trends);
   const line = (label: string, series: number, valueOf: (bucket: Trends['buckets'][number]) => number | null) => ({
     label,
     color: `var(--series-${series})`,
@@ -112,7 +112,7 @@ function Charts({ trends }: FiguresProps) {
     },
     {
       label: trendsText.money,
-      format: (micros: number) => moneyOf(micros, currency),
+      format: (micros: number) => formatMicros(micros, currency),
       lines: [
         line(trendsText.revenue, 1, ({ revenueMicros }) => revenueMicros),
         line(trendsText.cost, 5, ({ costMicros }) => costMicros),

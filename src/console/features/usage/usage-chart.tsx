@@ -1,18 +1,18 @@
 import { Card } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { StackedDays } from '../credits/day-chart.tsx';
-import type { Report } from './usage-models.tsx';
+import type { UsageReport } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';
 
-export const groups = ['model', 'key', 'person'] as const;
-export type Group = (typeof groups)[number];
-export const measures = ['credits', 'tasks'] as const;
-export type Measure = (typeof measures)[number];
+export const usageChartGroups = ['model', 'key', 'person'] as const;
+export type UsageChartGroup = (typeof usageChartGroups)[number];
+export const usageChartMeasures = ['credits', 'tasks'] as const;
+export type UsageChartMeasure = (typeof usageChartMeasures)[number];
 
 type ChartProps = {
-  readonly report: Report | undefined;
-  readonly by: Group;
-  readonly measure: Measure;
+  readonly report: UsageReport | undefined;
+  readonly by: UsageChartGroup;
+  readonly measure: UsageChartMeasure;
   readonly fromMs: number;
   readonly count: number;
 };

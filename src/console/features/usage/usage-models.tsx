@@ -7,18 +7,18 @@ import { duration } from '../../ui/time.tsx';
 import { Meter } from '../../ui/charts/meter.tsx';
 import { usageText } from './usage-text.ts';
 
-export type Report = Answer<'/api/v1/usage'>;
+export type UsageReport = Answer<'/api/v1/usage'>;
 
 type Ended = Pick<ModelUsage, 'succeeded' | 'failed'>;
 
 /** "98.4%" of the tasks that ended, or a dash without one. Rounded down, so that 100% means all. */
-export function rateOf({ succeeded, failed }: Ended): string {
+export function successRateOf({ succeeded, failed }: Ended): string {
   const ended = succeeded + failed;
   return ended === 0 ? '–' : `${Math.floor((1_000 * succeeded) / ended) / 10}%`;
 }
 
 /** Success and latency of each model. */
-export function ModelsCard({ report }: { readonly report: Report | undefined }) {
+export function ModelUsageCard({ report }: { readonly report: UsageReport | undefined }) {
   return (
     <TableCard
       title={usageText.models}
@@ -45,7 +45,7 @@ function Success({ ended }: { readonly ended: Ended }) {
   const count = succeeded + failed;
   return (
     <>
-      {rateOf(ended)}
+      {successRateOf(ended)}
       {count > 0 && <Meter share={succeeded / count} tone="good" rest="bad" />}
     </>
   );

@@ -1,4 +1,4 @@
-import { searchOf } from '../../api/call.ts';
+import { queryStringOf } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
@@ -11,23 +11,23 @@ import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
-import { figure } from '../credits/credits-page.tsx';
-import { dayOf } from '../credits/day-chart.tsx';
-import { useSpan } from '../credits/use-day-range.tsx';
-import { groups, measures, UsageChart } from './usage-chart.tsx';
-import { ModelsCard, rateOf, type Report } from './usage-models.tsx';
+import { tileFigure } from '../credits/credits-page.tsx';
+import { utcDayOf } from '../credits/day-chart.tsx';
+import { useDayRange } from '../credits/use-day-range.tsx';
+import { usageChartGroups, usageChartMeasures, UsageChart } from './usage-chart.tsx';
+import { ModelUsageCard, successRateOf, type UsageReport } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';
 
-const groupOptions = groups.map((value) => ({ value, label: usageText.groups[value] }));
-const measureOptions = measures.map((value) => ({ value, label: usageText.measures[value] }));
+const groupOptions = usageChartGroups.map((value) => ({ value, label: usageText.groups[value] }));
+const measureOptions = usageChartMeasures.map((value) => ({ value, label: usageText.measures[value] }));
 /** The report adds up many tasks, so it is read seldom. */
 const reportMs = 60_000;
 
 export function UsagePage() {
-  const { days, fromMs, today, select } = useSpan();
-  const [by, setBy] = useChoice('by', groups, 'model');
-  const [measure, setMeasure] = useChoice('of', measures, 'credits');
-  const query = { from: dayOf(fromMs), to: dayOf(today), by };
+  const { days, fromMs, today, select } = useDayRange();
+  const [by, setBy] = useChoice('by', usageChartGroups, 'model');
+  const [measure, setMeasure] = useChoice('of', usageChartMeasures, 'credits');
+  const query = { from: utcDayOf(fromMs), to: utcDayOf(today), by };
   const report = useRead('/api/v1/usage', query, { keeps: true, everyMs: reportMs });
   const { data } = report;
   return (
@@ -50,23 +50,23 @@ export function UsagePage() {
         <>
           <Figures report={data} days={days} />
           <UsageChart report={data} by={by} measure={measure} fromMs={fromMs} count={Number(days)} />
-          <ModelsCard report={data} />
+          <ModelUsageCard report={data} />
         </>
       )}
     </Page>
   );
 }
 
-function Figures({ report, days }: { readonly report: Report | undefined; readonly days: string }) {
+function Figures({ report, days }: { readonly report: UsageReport | undefined; readonly days: string }) {
   const total = (of: 'tasks' | 'succeeded' | 'failed' | 'credits') =>
     report?.models.reduce((sum, model) => sum + model[of], 0);
   const [tasks, credits] = [total('tasks'), total('credits')];
-  const rate = rateOf({ succeeded: total('succeeded') ?? 0, failed: total('failed') ?? 0 });
+  const rate = successRateOf({ succeeded: total('succeeded') ?? 0, failed: total('failed') ?? 0 });
   return (
     <Tiles
       tiles={[
-        { label: usageText.spent, value: figure(credits), note: usageText.afterRefunds },
-        { label: usageText.created, value: figure(tasks), note: usageText.inDays(days) },
+        { label: usageText.spent, value: tileFigure(credits), note: usageText.afterRefunds },
+        { label: usageText.created, value: tileFigure(tasks), note: usageText.inDays(days) },
         {
           label: usageText.successRate,
           value: report === undefined ? <Skeleton width="60%" height="26px" /> : rate,
@@ -74,7 +74,7 @@ function Figures({ report, days }: { readonly report: Report | undefined; readon
         },
         {
           label: usageText.perTask,
-          value: figure(tasks && credits !== undefined ? Math.round(credits / tasks) : tasks),
+          value: tileFigure(tasks && credits !== undefined ? Math.round(credits / tasks) : tasks),
           note: usageText.onAverage,
         },
       ]}
@@ -85,7 +85,7 @@ function Figures({ report, days }: { readonly report: Report | undefined; readon
 /** The rows of the chart, with every group. */
 function SaveButton({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const name = `usage-${query['from'] ?? ''}-${query['to'] ?? ''}.csv`;
-  const address = `/api/v1/usage/export${searchOf(query)}`;
+  const address = `/api/v1/usage/export${queryStringOf(query)}`;
   return <DownloadButton address={address} name={name} label={usageText.csv} />;
 }
 

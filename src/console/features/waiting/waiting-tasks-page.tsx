@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { StateDot, StateWord } from '../../ui/controls/badge.tsx';
-import { ChangeButton } from '../../ui/forms/change-button.tsx';
+import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
@@ -14,7 +14,7 @@ import { duration, relativeTime, useNow } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { RetryProviderDialog, RetryTaskDialog } from './retry-dialogs.tsx';
-import { reasonWord, waitingText } from './waiting-text.ts';
+import { waitingReasonWord, waitingText } from './waiting-text.ts';
 
 export function WaitingTasksPage() {
   const waiting = useRead('/api/admin/v1/waiting', {}, { everyMs: 5000 });
@@ -45,10 +45,10 @@ export function WaitingTasksPage() {
 type Cause = Pick<Waiting['groups'][number], 'reason' | 'coolingReason'>;
 
 function Reason({ cause: { reason, coolingReason } }: { readonly cause: Cause }) {
-  const { word, tone, help } = reasonWord(reason);
+  const { word, tone, help } = waitingReasonWord(reason);
   return (
     <>
-      <StateDot tone={tone}>{word}</StateDot>
+      <StateLabel tone={tone}>{word}</StateLabel>
       <small class="under">{coolingReason === null ? help : `${help} (${coolingReason})`}</small>
     </>
   );
@@ -117,7 +117,7 @@ function Tasks({ tasks, onRetry }: TasksProps) {
         },
         {
           title: waitingText.reason,
-          cell: ({ reason }) => <StateWord of={reasonWord(reason)} />,
+          cell: ({ reason }) => <StateWord of={waitingReasonWord(reason)} />,
         },
         { title: waitingText.age, kind: 'end', cell: ({ ageMs }) => duration(ageMs) },
         { title: waitingText.next, kind: 'end', cell: ({ nextTime }) => <Next ms={nextTime} /> },
@@ -139,9 +139,9 @@ type RetryProps = { readonly label: string; readonly onRetry: () => void };
 
 function RetryButton({ label, onRetry }: RetryProps) {
   return (
-    <ChangeButton size="small" aria-label={label} onClick={onRetry}>
+    <ReadOnlyAwareButton size="small" aria-label={label} onClick={onRetry}>
       {waitingText.retry}
-    </ChangeButton>
+    </ReadOnlyAwareButton>
   );
 }
 

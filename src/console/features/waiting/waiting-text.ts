@@ -58,6 +58,6 @@ const words: Readonly<Record<string, Reason>> = {
 };
 
 /** The words for a reason, also for one that is newer than this page. */
-export function reasonWord(reason: string): Reason {
+export function waitingReasonWord(reason: string): Reason {
   return words[reason] ?? { word: reason, tone: 'calm', help: '' };
 }

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { WifiOff } from '../../ui/controls/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
-import { problemOf } from '../../api/problem.ts';
+import { toApiProblem } from '../../api/problem.ts';
 import { Banner } from '../../ui/feedback/banner.tsx';
 import { shellText } from '../shell-text.ts';
 
@@ -16,7 +16,7 @@ export function OfflineBanner() {
       const { fetchStatus } = query.state;
       const wasRead = query.state.data !== undefined;
       const fetchFailureReason: unknown = query.state.fetchFailureReason;
-      const { error, status } = problemOf(fetchFailureReason);
+      const { error, status } = toApiProblem(fetchFailureReason);
       const isFailing = fetchFailureReason !== null;
       if (isFailing && !wasRead) return;
       if (isFailing && error === 'offline') setTrouble('offline');

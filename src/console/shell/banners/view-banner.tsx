@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { useLocation } from 'wouter-preact';
 import { send } from '../../api/call.ts';
-import { useAction } from '../../api/queries.ts';
+import { useSudoAction } from '../../api/queries.ts';
 import { replaceMe, useAccount } from '../../api/session.ts';
-import { opsPaths } from '../../paths.ts';
+import { operatorPaths } from '../../paths.ts';
 import { Banner } from '../../ui/feedback/banner.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Eye } from '../../ui/controls/icons.ts';
@@ -15,9 +15,9 @@ export function ViewBanner() {
   const { accountId, name, isView } = useAccount();
   const [, navigate] = useLocation();
   const client = useQueryClient();
-  const end = useAction(() => send('/api/console/v1/view/end', {}, { account: undefined }), {
+  const end = useSudoAction(() => send('/api/console/v1/view/end', {}, { account: undefined }), {
     onDone: (me) => {
-      navigate(opsPaths.account(accountId));
+      navigate(operatorPaths.account(accountId));
       replaceMe(client, me);
     },
     onError: toastFailure,

@@ -2,7 +2,7 @@ import { useContext, useId, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/queries.ts';
 import { useMe } from '../../api/session.ts';
-import { opsPaths, paths } from '../../paths.ts';
+import { operatorPaths, paths } from '../../paths.ts';
 import { Dialog } from '../../ui/forms/dialog.tsx';
 import { keyboardText } from './keyboard-text.ts';
 import { accountNav, type NavLink, operatorNav } from '../nav.ts';
@@ -17,7 +17,7 @@ type Goal = { readonly href: string; readonly label: string; readonly group: str
 const maxGoals = 24;
 
 /** Leads to a page, another account or a task: a few letters, then Enter. */
-export function Palette({ onClose }: { readonly onClose: () => void }) {
+export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   const id = useId();
   const [, navigate] = useLocation();
   const [text, setText] = useState('');
@@ -130,8 +130,8 @@ function useGoals(text: string): readonly Goal[] {
 function accountsOf(text: string): readonly Goal[] {
   if (text === '') return [];
   if (wholeId.test(text.toLowerCase()))
-    return [{ href: opsPaths.account(text.toLowerCase()), label: words.account(text), group: words.accountGroup }];
-  const href = `${opsPaths.accounts}?search=${encodeURIComponent(text)}`;
+    return [{ href: operatorPaths.account(text.toLowerCase()), label: words.account(text), group: words.accountGroup }];
+  const href = `${operatorPaths.accounts}?search=${encodeURIComponent(text)}`;
   return [{ href, label: words.accountsWith(text), group: words.searchGroup }];
 }
 
@@ -147,8 +147,8 @@ function tasksOf(text: string, account: string | undefined, isOperator: boolean)
   if (!partOfId.test(text) || (account === undefined && !isOperator)) return [];
   const isWhole = wholeId.test(text);
   const label = isWhole ? words.task(text) : words.tasksWith(text);
-  const list = account === undefined ? opsPaths.tasks : paths.tasks(account);
-  const whole = account === undefined ? opsPaths.task(text) : paths.task(account, text);
+  const list = account === undefined ? operatorPaths.tasks : paths.tasks(account);
+  const whole = account === undefined ? operatorPaths.task(text) : paths.task(account, text);
   const href = isWhole ? whole : `${list}?search=${encodeURIComponent(text)}`;
   return [{ href, label, group: isWhole ? words.taskGroup : words.searchGroup }];
 }

@@ -4,7 +4,7 @@ import { AccountContext } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { ShortcutList } from './keyboard-dialog.tsx';
 import { accountNav } from '../nav.ts';
-import { Palette } from './palette.tsx';
+import { CommandPalette } from './palette.tsx';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
@@ -42,7 +42,7 @@ export function Shortcuts() {
     return () => removeEventListener('keydown', press);
   }, [account, role, navigate]);
   const close = () => setShown(undefined);
-  if (shown === 'palette') return <Palette onClose={close} />;
+  if (shown === 'palette') return <CommandPalette onClose={close} />;
   return shown && <ShortcutList pages={account === undefined ? [] : accountNav(account, role)} onClose={close} />;
 }
 

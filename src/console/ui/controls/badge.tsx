@@ -22,11 +22,11 @@ export function Badge({ tone = 'calm', children }: { readonly tone?: Tone; reado
 }
 
 export function StateWord({ of: { word, tone } }: { readonly of: Word }) {
-  return <StateDot tone={tone}>{word}</StateDot>;
+  return <StateLabel tone={tone}>{word}</StateLabel>;
 }
 
 /** A dot and a word. */
-export function StateDot({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+export function StateLabel({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
   return (
     <span class="state">
       <span class={`dot ${tone}`} aria-hidden="true" />

@@ -1,6 +1,6 @@
 import { useContext } from 'preact/hooks';
 import { download } from '../../api/download.ts';
-import { AccountContext, useAction } from '../../api/queries.ts';
+import { AccountContext, useSudoAction } from '../../api/queries.ts';
 import { Button } from './button.tsx';
 import { Download } from './icons.ts';
 import { toastFailure } from '../feedback/toast.tsx';
@@ -15,7 +15,7 @@ type DownloadProps = {
 /** Saves a file that the service writes. */
 export function DownloadButton({ address, name, label }: DownloadProps) {
   const account = useContext(AccountContext);
-  const save = useAction(() => download(address, account, name), { onError: toastFailure });
+  const save = useSudoAction(() => download(address, account, name), { onError: toastFailure });
   return (
     <Button busy={save.isPending} onClick={() => save.mutate()}>
       <Download size={16} aria-hidden="true" /> {label}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../controls/button.tsx';
-import { ChangeButton } from './change-button.tsx';
+import { ReadOnlyAwareButton } from './change-button.tsx';
 import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
@@ -85,14 +85,14 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           <Button disabledReason={send.isPending ? waitReason : undefined} onClick={onClose}>
             {props.dismiss ?? 'Cancel'}
           </Button>
-          <ChangeButton
+          <ReadOnlyAwareButton
             variant={isDanger === true ? 'danger primary' : 'primary'}
             type="submit"
             busy={send.isPending}
             disabledReason={isConfirmed ? props.disabledReason : 'Type the text above to confirm'}
           >
             {action}
-          </ChangeButton>
+          </ReadOnlyAwareButton>
         </footer>
       </Form>
     </Dialog>

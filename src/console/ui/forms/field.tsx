@@ -209,7 +209,7 @@ export function CheckList<Value extends string>(props: CheckListProps<Value>) {
 const maxLetters = 70;
 
 /** One of a few in sight, or of many in a list. */
-export function ChoiceField<Value extends string>(props: SelectProps<Value>) {
+export function SegmentedOrSelectField<Value extends string>(props: SelectProps<Value>) {
   const letters = props.options.reduce((sum, { label }) => sum + Math.max(label.length, 4), 0);
   return letters > maxLetters ? <SelectField {...props} /> : <Segmented {...props} />;
 }

@@ -15,16 +15,16 @@ const FormContext = createContext<FormState>({ errors: {}, claim: () => () => un
 export function useFieldError(path: string | undefined): string | undefined {
   const { errors, claim } = useContext(FormContext);
   useLayoutEffect(() => (path === undefined ? undefined : claim(path)), [path, claim]);
-  return path === undefined ? undefined : Object.entries(errors).find(([at]) => isWithin(at, path))?.[1];
+  return path === undefined ? undefined : Object.entries(errors).find(([at]) => isPathWithin(at, path))?.[1];
 }
 
 /** An error of `input.imageUrls[0]` is within `input.imageUrls`. */
-export function isWithin(at: string, path: string): boolean {
+export function isPathWithin(at: string, path: string): boolean {
   return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
 }
 
 type FormProps = {
-  /** The mutation that submits it, from `useSend` or `useAction`. */
+  /** The mutation that submits it, from `useSend` or `useSudoAction`. */
   readonly submission: { readonly isPending: boolean; readonly error: ApiProblem | null };
   readonly onSubmit: () => void;
   readonly class?: string;
@@ -46,7 +46,7 @@ export function Form({ submission, onSubmit, class: name = 'stack', children }: 
   }).current;
   const errors = error?.errors ?? {};
   const unclaimed = Object.entries(errors).filter(
-    ([at]) => ![...claimed].some(([path, count]) => count > 0 && isWithin(at, path)),
+    ([at]) => ![...claimed].some(([path, count]) => count > 0 && isPathWithin(at, path)),
   );
   const isShownByFields = Object.keys(errors).length > 0 && unclaimed.length === 0;
   useEffect(() => {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { problemOf } from '../../api/problem.ts';
+import { toApiProblem } from '../../api/problem.ts';
 import { LinkButton } from '../controls/button.tsx';
 import { Empty } from '../feedback/empty.tsx';
 import type { Icon } from '../controls/icon.ts';
@@ -23,7 +23,7 @@ type DetailProps<Data> = {
 /** The page of one thing: a skeleton while it loads, then its content, an error, or that it does not exist. */
 export function DetailPage<Data>(props: DetailProps<Data>) {
   const { of, title, back, unknown, children } = props;
-  const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(problemOf(of.error).status));
+  const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(toApiProblem(of.error).status));
   if (of.data !== undefined && !isUnknown) return <>{children(of.data)}</>;
   return (
     <Page title={title} back={back}>

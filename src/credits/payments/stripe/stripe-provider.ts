@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import { messageOf } from '../../../platform/errors.ts';
 import {
   type Checkout,
-  InvalidEvent,
+  InvalidPaymentEvent,
   type NewCheckout,
   type PaymentProvider,
   PaymentsUnavailable,
@@ -49,7 +49,7 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
   ) => pagesOf((page) => call(async (stripe) => requireList(await readPage(stripe, page))));
   return {
     name: 'stripe',
-    isTest: isTestKey(secretKey),
+    isTest: isStripeTestKey(secretKey),
     createCheckout: (checkout) =>
       call(async (stripe) => {
         const idempotencyKey = checkout.order.topUpId;
@@ -110,13 +110,13 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
           stripe.webhooks.constructEvent(body, header('stripe-signature'), webhookSecret, toleranceSeconds),
         );
       } catch (error) {
-        throw new InvalidEvent(messageOf(error), { cause: error });
+        throw new InvalidPaymentEvent(messageOf(error), { cause: error });
       }
     },
   };
 }
 
-export function isTestKey(secretKey: string): boolean {
+export function isStripeTestKey(secretKey: string): boolean {
   return /^[a-z]+_test_/.test(secretKey);
 }
 

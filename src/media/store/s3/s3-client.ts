@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../result-store.ts';
 export const checkMs = 5_000;
 
 /** The SDK finds what is undefined, such as the credentials. */
-export type S3Settings = {
+export type S3ClientSettings = {
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
   /** Undefined: with an endpoint the bucket stands in the path, else in the host's name. */
@@ -20,7 +20,7 @@ export type S3Settings = {
   readonly idleMs?: number | undefined;
 };
 
-export function createS3Client(settings: S3Settings): S3Client {
+export function createS3Client(settings: S3ClientSettings): S3Client {
   const { endpoint, region, pathStyle, credentials, connectMs = 5_000, idleMs = 30_000 } = settings;
   const config: S3ClientConfig = {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
@@ -94,7 +94,7 @@ export function setupErrorOf(error: unknown, location: BucketLocation): SetupErr
 }
 
 /** Sends requests to the store and converts their errors. */
-export async function sendTo<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T> {
+export async function callBucket<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -103,9 +103,9 @@ export async function sendTo<T>(location: BucketLocation, what: string, work: ()
   }
 }
 
-/** Like `sendTo`, but returns undefined for a missing file. */
-export function sendForFile<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T | undefined> {
-  return sendTo(location, what, () =>
+/** Like `callBucket`, but returns undefined for a missing file. */
+export function callBucketForFile<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T | undefined> {
+  return callBucket(location, what, () =>
     work().catch((error: unknown) => {
       if (isMissing(error)) return undefined;
       throw error;

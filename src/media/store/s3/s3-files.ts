@@ -22,12 +22,12 @@ import {
   createS3Client,
   isRangeNotSatisfiable,
   setupErrorOf,
-  type S3Settings,
-  sendForFile,
-  sendTo,
+  type S3ClientSettings,
+  callBucketForFile,
+  callBucket,
 } from './s3-client.ts';
 
-export type S3Options = { readonly location: BucketLocation; readonly s3: S3Settings };
+export type BucketOptions = { readonly location: BucketLocation; readonly s3: S3ClientSettings };
 
 type Bucket = { readonly client: S3Client; readonly location: BucketLocation };
 
@@ -35,7 +35,7 @@ type Bucket = { readonly client: S3Client; readonly location: BucketLocation };
 const streamedFolder = 'references/';
 
 /** Stores files in a bucket. An object appears there whole or not at all, so no reader sees a part of one. */
-export function createS3Files({ location, s3 }: S3Options): MediaFiles {
+export function createS3Files({ location, s3 }: BucketOptions): MediaFiles {
   const bucket = { client: createS3Client(s3), location };
   return {
     put: async (key, filePath) => {
@@ -66,7 +66,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
  * and `StoreUnavailable` for an outage.
  */
 export async function checkBucket(
-  { location, s3 }: S3Options,
+  { location, s3 }: BucketOptions,
   { writes }: { readonly writes: boolean },
 ): Promise<void> {
   const client = createS3Client({ ...s3, idleMs: checkMs });
@@ -78,7 +78,7 @@ export async function checkBucket(
     await client.send(new DeleteObjectCommand(probe));
   };
   try {
-    await sendTo(location, 'check', work);
+    await callBucket(location, 'check', work);
   } catch (error) {
     throw (error instanceof Error && setupErrorOf(error.cause, location)) || error;
   } finally {
@@ -98,7 +98,7 @@ function prefixOf({ location }: Pick<Bucket, 'location'>, prefix: string) {
 async function uploadFile({ client, location }: Bucket, object: Upload, filePath: string): Promise<void> {
   const Body = createReadStream(filePath);
   try {
-    await sendTo(location, 'put', () => client.send(new PutObjectCommand({ ...object, Body })));
+    await callBucket(location, 'put', () => client.send(new PutObjectCommand({ ...object, Body })));
   } finally {
     // A failed request leaves it open.
     Body.destroy();
@@ -110,7 +110,7 @@ type Upload = Readonly<Record<'Bucket' | 'Key' | 'ContentType', string>> & { rea
 /** A transfer that breaks off leaves no file. */
 async function fetchObject(bucket: Bucket, key: string, filePath: string): Promise<boolean> {
   const get = () => bucket.client.send(new GetObjectCommand(objectOf(bucket, key)));
-  const found = await sendForFile(bucket.location, 'get', get);
+  const found = await callBucketForFile(bucket.location, 'get', get);
   if (found === undefined) return false;
   const body = readableOf(found.Body);
   try {
@@ -122,13 +122,13 @@ async function fetchObject(bucket: Bucket, key: string, filePath: string): Promi
     // The error is the folder's; an existing file is not ours.
     if (errorCode(error) === 'EEXIST' || errorCode(error) === 'ENOENT') throw error;
     await rm(filePath, { force: true });
-    return await sendTo(bucket.location, 'get', () => Promise.reject(error));
+    return await callBucket(bucket.location, 'get', () => Promise.reject(error));
   }
 }
 
 async function readObject({ client, location }: Bucket, key: string): Promise<Readable | undefined> {
   const get = () => client.send(new GetObjectCommand(objectOf({ location }, key)));
-  const found = await sendForFile(location, 'get', get);
+  const found = await callBucketForFile(location, 'get', get);
   return found && readableOf(found.Body);
 }
 
@@ -138,12 +138,12 @@ async function copyObject(bucket: Bucket, from: string, to: string): Promise<voi
   const ContentType = contentTypeOf(to) ?? '';
   const described = { MetadataDirective: 'REPLACE', ContentType } as const;
   const copy = new CopyObjectCommand({ ...objectOf(bucket, to), ...described, CopySource: `${Bucket}/${Key}` });
-  await sendForFile(bucket.location, 'copy', () => bucket.client.send(copy));
+  await callBucketForFile(bucket.location, 'copy', () => bucket.client.send(copy));
 }
 
 async function deleteObject(bucket: Bucket, key: string): Promise<void> {
   const remove = new DeleteObjectCommand(objectOf(bucket, requireMediaKey(key)));
-  await sendForFile(bucket.location, 'delete', () => bucket.client.send(remove));
+  await callBucketForFile(bucket.location, 'delete', () => bucket.client.send(remove));
 }
 
 async function sizeOf(bucket: Bucket, key: string): Promise<number | undefined> {
@@ -157,7 +157,7 @@ async function sizeOf(bucket: Bucket, key: string): Promise<number | undefined> 
       readableOf(found.Body).destroy();
       return found;
     });
-  return (await sendForFile(location, 'head', head))?.ContentLength;
+  return (await callBucketForFile(location, 'head', head))?.ContentLength;
 }
 
 /** The longest life of a signed link. */
@@ -166,14 +166,14 @@ const longestLinkMs = 7 * 24 * 60 * 60_000;
 async function uploadLink({ client, location }: Bucket, key: string, lifeMs: number): Promise<string> {
   const put = new PutObjectCommand(objectOf({ location }, key));
   const expiresIn = Math.floor(Math.min(lifeMs, longestLinkMs) / 1000);
-  return await sendTo(location, 'sign', () => getSignedUrl(client, put, { expiresIn }));
+  return await callBucket(location, 'sign', () => getSignedUrl(client, put, { expiresIn }));
 }
 
 async function* objectNames(bucket: Bucket, folder: string): AsyncGenerator<StoredFile> {
   const { client, location } = bucket;
   const pages = paginateListObjectsV2({ client }, prefixOf(bucket, `${requireMediaFolder(folder)}/`));
   for (;;) {
-    const page = await sendTo(location, 'list', () => pages.next());
+    const page = await callBucket(location, 'list', () => pages.next());
     if (page.done === true) return;
     for (const { Key = '', Size = 0 } of page.value.Contents ?? []) {
       const key = Key.slice(location.prefix.length);
@@ -200,7 +200,7 @@ async function sourceOf(bucket: Bucket, [link, method, passing]: SourceRequest):
   const command = method === 'HEAD' ? new HeadObjectCommand(served) : new GetObjectCommand(served);
   // The link to the store ends with ours, or with the credentials it is signed with; ours then leads to a new one.
   const expiresIn = Math.max(1, Math.floor((link.linkExpiresAt - Date.now()) / 1000));
-  return { kind: 'redirect', url: await sendTo(location, 'sign', () => getSignedUrl(client, command, { expiresIn })) };
+  return { kind: 'redirect', url: await callBucket(location, 'sign', () => getSignedUrl(client, command, { expiresIn })) };
 }
 
 /** The store parses the range; one that it does not understand is the whole file. */
@@ -212,7 +212,7 @@ async function streamOf(bucket: Bucket, key: string, range: string | undefined):
       if (isRangeNotSatisfiable(error)) return 'outside' as const;
       throw error;
     });
-  const found = await sendForFile(location, 'get', get);
+  const found = await callBucketForFile(location, 'get', get);
   if (found === undefined) return undefined;
   if (found === 'outside') return { kind: 'outside', sizeBytes: (await sizeOf(bucket, key)) ?? 0 };
   const { ContentLength: sizeBytes = 0, ContentRange: contentRange, Body } = found;

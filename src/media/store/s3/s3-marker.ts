@@ -1,9 +1,9 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { checkMs, createS3Client, sendForFile, sendTo } from './s3-client.ts';
-import type { S3Options } from './s3-files.ts';
+import { checkMs, createS3Client, callBucketForFile, callBucket } from './s3-client.ts';
+import type { BucketOptions } from './s3-files.ts';
 
 /** The marker of a bucket, or of a prefix in it, which other installations may share. */
-export function createS3Marker({ location, s3 }: S3Options, name: string) {
+export function createS3Marker({ location, s3 }: BucketOptions, name: string) {
   const object = { Bucket: location.bucket, Key: `${location.prefix}${name}` };
   const withClient = async <T>(work: (client: ReturnType<typeof createS3Client>) => Promise<T>): Promise<T> => {
     const client = createS3Client({ ...s3, idleMs: checkMs });
@@ -12,12 +12,12 @@ export function createS3Marker({ location, s3 }: S3Options, name: string) {
   return {
     read: () =>
       withClient(async (client) => {
-        const found = await sendForFile(location, 'get', () => client.send(new GetObjectCommand(object)));
+        const found = await callBucketForFile(location, 'get', () => client.send(new GetObjectCommand(object)));
         return (await found?.Body?.transformToString())?.trim();
       }),
     write: (installationId: string) =>
       withClient(async (client) => {
-        await sendTo(location, 'put', () => client.send(new PutObjectCommand({ ...object, Body: installationId })));
+        await callBucket(location, 'put', () => client.send(new PutObjectCommand({ ...object, Body: installationId })));
       }),
   };
 }

@@ -35,7 +35,7 @@ export async function* chunksOf(
 export type ReadBody = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
 
 /** Reads the whole body: into memory, unless `read` stores it elsewhere. */
-export async function readWhole(response: IncomingMessage, maxBytes: number, read: ReadBody = buffer): Promise<Answer> {
+export async function readWholeBody(response: IncomingMessage, maxBytes: number, read: ReadBody = buffer): Promise<Answer> {
   return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
 
@@ -43,12 +43,12 @@ export async function readWhole(response: IncomingMessage, maxBytes: number, rea
  * Reads the whole body of a 2xx. That of any other status is not read, and
  * returned empty.
  */
-export async function readSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
-  return isSuccess(response) ? await readWhole(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
+export async function readBodyOfSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  return isSuccess(response) ? await readWholeBody(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
 }
 
 /** Writes the body of a 2xx to a new file. */
-export async function saveBody(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
+export async function saveBodyOfSuccess(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
   if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
   return headOf(response);
 }
@@ -57,7 +57,7 @@ export async function saveBody(response: IncomingMessage, path: string, maxBytes
  * Reads the first `maxBytes` of a body, or the part that arrived in time or before it broke: after the status, an error of the body is no
  * failure.
  */
-export async function readStart(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+export async function readBodyStart(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {

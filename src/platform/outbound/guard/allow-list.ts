@@ -15,7 +15,7 @@ export type AllowedNetwork = {
 export type AllowList = { readonly hosts: readonly AllowedHost[]; readonly networks: readonly AllowedNetwork[] };
 
 /** The default in embedded mode; setting CALLBACK_ALLOW or IMAGE_ALLOW replaces it. */
-export const loopbackAllowance = '127.0.0.0/8,::1,localhost';
+export const loopbackAllowListText = '127.0.0.0/8,::1,localhost';
 
 /**
  * Reads the value of CALLBACK_ALLOW or IMAGE_ALLOW: entries between commas or white space, each a host, an address (both with an optional

@@ -29,7 +29,7 @@ export function choosePalette(random: Random): Palette {
 }
 
 /** Returns the color at a position from 0 to 1 of a scale of colors. */
-export function mix(position: number, ...colors: readonly string[]): string {
+export function mixColors(position: number, ...colors: readonly string[]): string {
   const at = Math.min(0.9999, Math.max(0, position)) * (colors.length - 1);
   const channel = (index: number, digit: number) => Number.parseInt((colors[index] ?? '').slice(digit, digit + 2), 16);
   const mixed = [1, 3, 5].map((digit) => {
@@ -56,7 +56,7 @@ export function rectangle(x: number, y: number, widthPx: number, heightPx: numbe
   return `<rect x="${x}" y="${y}" width="${widthPx}" height="${heightPx}" rx="${radius}" fill="${fill}"/>`;
 }
 
-export async function drawn({ widthPx, heightPx, body, x, y }: Drawing): Promise<Layer> {
+export async function renderDrawing({ widthPx, heightPx, body, x, y }: Drawing): Promise<Layer> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}">${body}</svg>`;
   return { widthPx, heightPx, rgba: await sharp(Buffer.from(svg)).ensureAlpha().raw().toBuffer(), x, y };
 }

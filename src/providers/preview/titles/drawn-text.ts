@@ -16,7 +16,7 @@ const fontFiles = { Bold: '700Bold/Inter_700Bold.ttf', Medium: '500Medium/Inter_
  * Draws a text in white, no larger than its ink, broken into lines of the width where one is given. The font is Inter, which npm
  * ships under the Open Font License.
  */
-export async function drawnText(
+export async function drawText(
   text: string,
   { weight, trackingEm = 0 }: Lettering,
   sizePx: number,
@@ -39,7 +39,7 @@ export async function drawnText(
 }
 
 /** Draws a text in the largest of the sizes in which it fits the box; scales it down where none fits. */
-export async function fittedText(
+export async function drawFittedText(
   text: string,
   lettering: Lettering,
   sizesPx: readonly number[],
@@ -47,7 +47,7 @@ export async function fittedText(
 ): Promise<Still> {
   let still: Still | undefined;
   for (const sizePx of sizesPx) {
-    still = await drawnText(text, lettering, sizePx, box.widthPx);
+    still = await drawText(text, lettering, sizePx, box.widthPx);
     if (still.heightPx <= box.heightPx && still.widthPx <= box.widthPx) return still;
   }
   if (still === undefined) throw new Error('no size to draw a text in');

@@ -1,7 +1,7 @@
 import type { Layer } from '../compose-layers.ts';
-import { drawn, gradient, mix, rectangle } from '../scenes/drawing.ts';
+import { renderDrawing, gradient, mixColors, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
-import { drawnText, fittedText } from './drawn-text.ts';
+import { drawText, drawFittedText } from './drawn-text.ts';
 
 /** Longer texts do not fit into the lower third in readable letters. */
 const maxCharacters = 130;
@@ -52,8 +52,8 @@ async function title(request: SceneRequest, text: string): Promise<Layer[]> {
   const marginPx = marginOf(request);
   const box = { widthPx: Math.min(frame.widthPx - 2 * marginPx, 1040), heightPx: Math.round(0.24 * frame.heightPx) };
   const sizesPx = sizes.map((part) => Math.round(part * Math.min(frame.widthPx, frame.heightPx)));
-  const words = await fittedText(text, { weight: 'Bold', trackingEm: -0.018 }, sizesPx, box);
-  const bar = await drawn({ widthPx: 64, heightPx: 6, body: rectangle(0, 0, 64, 6, palette.glow), x: '0', y: '0' });
+  const words = await drawFittedText(text, { weight: 'Bold', trackingEm: -0.018 }, sizesPx, box);
+  const bar = await renderDrawing({ widthPx: 64, heightPx: 6, body: rectangle(0, 0, 64, 6, palette.glow), x: '0', y: '0' });
   const fromFrame = 7;
   const time = { fromFrame, frames: filmFrames - 2 * fromFrame, fadeInFrames: 11, fadeOutFrames: 8 };
   const rise = `26*pow(max(0,1-(n-${fromFrame})/15),3)`;
@@ -70,11 +70,11 @@ function marginOf({ frame }: SceneRequest): number {
 
 /** White letters need a dark, plain background. */
 function foot({ frame, palette }: SceneRequest): Promise<Layer> {
-  const dark = mix(0.6, palette.deep, '#000000');
+  const dark = mixColors(0.6, palette.deep, '#000000');
   const heightPx = Math.round(0.56 * frame.heightPx);
   const fill = gradient('linear', 'foot', `0 ${dark} 0`, `0.35 ${dark} 0.32`, `0.7 ${dark} 0.7`, `1 ${dark} 0.85`);
   const body = fill + rectangle(0, 0, frame.widthPx, heightPx, 'url(#foot)');
-  return drawn({ ...frame, heightPx, body, x: '0', y: `${frame.heightPx - heightPx}` });
+  return renderDrawing({ ...frame, heightPx, body, x: '0', y: `${frame.heightPx - heightPx}` });
 }
 
 /**
@@ -84,11 +84,11 @@ function foot({ frame, palette }: SceneRequest): Promise<Layer> {
 async function mark(request: SceneRequest): Promise<Layer[]> {
   const { frame } = request;
   const sizePx = Math.round(2 + 0.022 * Math.min(frame.widthPx, frame.heightPx));
-  const words = await drawnText('PREVIEW · NOT MADE BY AN AI MODEL', { weight: 'Medium', trackingEm: 0.08 }, sizePx);
+  const words = await drawText('PREVIEW · NOT MADE BY AN AI MODEL', { weight: 'Medium', trackingEm: 0.08 }, sizePx);
   const [widthPx, heightPx] = [words.widthPx + 2 * sizePx, words.heightPx + sizePx + 4];
   const body = rectangle(0, 0, widthPx, heightPx, '#00000070', heightPx / 2);
   const y = Math.round(0.8 * marginOf(request));
   const x = frame.widthPx - y - widthPx;
-  const pill = await drawn({ widthPx, heightPx, body, x: `${x}`, y: `${y}` });
+  const pill = await renderDrawing({ widthPx, heightPx, body, x: `${x}`, y: `${y}` });
   return [pill, { ...words, x: `${x + sizePx}`, y: `${y + Math.round(sizePx / 2) + 2}` }];
 }

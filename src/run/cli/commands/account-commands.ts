@@ -5,20 +5,20 @@ import { errorCode } from '../../../platform/errors.ts';
 import { openAccountAs } from '../../../credits/open-account.ts';
 import { bookCreditsAs } from '../../../credits/ledger/credits.ts';
 import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
-import { maxReasonLength } from '../../../credits/prices/prices.ts';
+import { maxPriceReasonLength } from '../../../credits/prices/prices.ts';
 import { noAccount } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
-import { accountOption, idempotencyKey, maxNameLength, textUpTo, wholeNumber } from '../arguments.ts';
-import { type Answer, CommandError } from '../output.ts';
-import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from '../run-command.ts';
+import { accountOption, parseIdempotencyKey, maxNameLength, textParser, wholeNumberParser } from '../arguments.ts';
+import { type CommandAnswer, CommandError } from '../output.ts';
+import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-command.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
   const account = addCommand(program, 'account').description('open accounts, and export their data');
   addCommand(account, 'create', 'studio --credits 10000')
     .description('open an account')
-    .argument('<name>', `name, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
-    .option('--credits <n>', 'opening credits', wholeNumber(0), 0)
+    .argument('<name>', `name, 1 to ${maxNameLength} characters`, textParser(maxNameLength))
+    .option('--credits <n>', 'opening credits', wholeNumberParser(0), 0)
     .action(run(create));
   addCommand(account, 'export', '--account studio', '--account studio --output account.jsonl')
     .description('write all stored data of an account to a file, as lines of JSON')
@@ -27,23 +27,23 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .action(run(exportData));
 }
 
-async function create({ db }: Context, name: string, { credits }: { credits: number }): Promise<Answer> {
+async function create({ db }: CommandContext, name: string, { credits }: { credits: number }): Promise<CommandAnswer> {
   const { accountId } = await openAccountAs(db, commandLineActor(), { name, credits });
   return { json: { accountId }, lines: [`Account ${name}: ${accountId}, ${credits} credits`] };
 }
 
 /** Writes an account's data to a new file or the standard output, for its owner. */
 async function exportData(
-  { db, config }: Context,
+  { db, config }: CommandContext,
   { account: accountId, output: path = `videogen-${accountId}.jsonl` }: { account: string; output?: string },
-): Promise<Answer> {
-  const [{ persistedSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
+): Promise<CommandAnswer> {
+  const [{ readOrCreateSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
     import('../../embedded/data-folder.ts'),
     import('../../../api/accounts/account-export-view.ts'),
     import('../../../media/store/signed-link.ts'),
   ]);
   await requireAccount(db, accountId);
-  const secret = config.secret ?? (await persistedSecret(config.dataFolder));
+  const secret = config.secret ?? (await readOrCreateSecret(config.dataFolder));
   const links = createLinkSigner({ secret, publicUrl: await publicUrlOf(config) });
   const lines = exportAccount(db, { link: (key) => links.sign(key) }, accountId);
   if (path === '-') {
@@ -67,18 +67,18 @@ export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
   const sampleGrant = '5000 --account studio --reason "invoice 17"';
   addCommand(credits, 'grant', sampleGrant, `${sampleGrant} --idempotency-key invoice-17`)
     .description('grant credits to an account; the reason is stored in the ledger')
-    .argument('<credits>', 'number of credits', wholeNumber(1))
+    .argument('<credits>', 'number of credits', wholeNumberParser(1))
     .requiredOption(...accountOption)
-    .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
-    .option('--idempotency-key <key>', 'books once for this key, so that a repeated command is safe', idempotencyKey)
+    .requiredOption('--reason <text>', `reason, at most ${maxPriceReasonLength} characters`, textParser(maxPriceReasonLength))
+    .option('--idempotency-key <key>', 'books once for this key, so that a repeated command is safe', parseIdempotencyKey)
     .action(run(grant));
 }
 
 async function grant(
-  { db }: Context,
+  { db }: CommandContext,
   granted: number,
   { account: accountId, ...options }: { account: string; reason: string; idempotencyKey?: string },
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const booking = { accountId, kind: 'grant', amount: granted, ...options } as const;
   const outcome = await bookCreditsAs(db, commandLineActor(), booking);
   if (outcome.kind === 'account_not_found') throw noAccount(accountId);
@@ -93,13 +93,13 @@ async function grant(
   return { json: { accountId, granted, balance }, lines: [`Granted ${granted} credits; the balance is ${balance}.`] };
 }
 
-export function addAuditCommand(program: Command, run: RunOnDatabase): void {
+export function addLedgerAuditCommand(program: Command, run: RunOnDatabase): void {
   addCommand(program, 'audit', '', '--json')
     .description('audit the whole ledger; exit code 1 if it finds violations')
     .action(run(audit));
 }
 
-async function audit({ db }: Context): Promise<Answer> {
+async function audit({ db }: CommandContext): Promise<CommandAnswer> {
   const violations = await auditLedger(db);
   if (violations.length === 0) return { json: { violations }, lines: ['The ledger is consistent.'] };
   process.exitCode = 1;

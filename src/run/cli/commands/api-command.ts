@@ -7,9 +7,9 @@ import { validate } from 'uuid';
 import { messageOf } from '../../../platform/errors.ts';
 import { isObject, parsedJson } from '../../../platform/text/json.ts';
 import { idOfAccountCalled } from '../account-by-name.ts';
-import { addCommand, sampleKey } from '../add-command.ts';
-import { collect } from '../generate/generation-options.ts';
-import { CommandError, isJson, printAnswer, wrongUsage } from '../output.ts';
+import { addCommand, sampleKeyId } from '../add-command.ts';
+import { collectOption } from '../generate/generation-options.ts';
+import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../output.ts';
 import {
   addServiceOptions,
   keyHint,
@@ -24,7 +24,7 @@ export function addApiCommand(program: Command): void {
     'api',
     'GET /api/admin/v1/tasks -f state=fail',
     'POST /api/admin/v1/accounts/suspend --account studio -f reason="unpaid invoice"',
-    `POST /api/admin/v1/keys/revoke -f keyId=${sampleKey}`,
+    `POST /api/admin/v1/keys/revoke -f keyId=${sampleKeyId}`,
     'POST /api/v1/jobs/createTask -f model=videogen-2.0-fast -F \'input={"prompt": "a storm"}\'',
   )
     .description('send a request to a running service, and print the `data` of its response')
@@ -42,7 +42,7 @@ export function addApiCommand(program: Command): void {
     .option('-H, --header <name:value>', 'a header, such as Idempotency-Key:invoice-17; may be repeated', header, [])
     .option('--paginate', 'read all pages of a list');
   addServiceOptions(command, 'VIDEOGEN_OPERATOR_KEY for /api/admin/, VIDEOGEN_API_KEY for other paths').action(
-    (verb: string, route: string, options: Options) => callApi(verb, route, options, isJson(program)),
+    (verb: string, route: string, options: Options) => callApi(verb, route, options, isJsonRequested(program)),
   );
 }
 
@@ -61,12 +61,12 @@ function path(text: string): string {
 
 function field(text: string, earlier: readonly string[]): readonly string[] {
   if (text.indexOf('=') < 1) throw new InvalidArgumentError('It must be name=value.');
-  return collect(text, earlier);
+  return collectOption(text, earlier);
 }
 
 function header(text: string, earlier: readonly string[]): readonly string[] {
   if (!/^[\w-]+:/.test(text)) throw new InvalidArgumentError('It must be name:value.');
-  return collect(text, earlier);
+  return collectOption(text, earlier);
 }
 
 type Options = ServiceOptions & {

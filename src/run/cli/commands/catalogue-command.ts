@@ -6,18 +6,18 @@ import type { PriceRow } from '../../../catalogue/prices/price-conditions.ts';
 import { inputJsonSchema } from '../../../tasks/accept/documented-task-request.ts';
 import { addCommand } from '../add-command.ts';
 import { describeFields } from '../generate/model-fields.ts';
-import { type Answer, isJson, isoTime, printAnswer } from '../output.ts';
+import { type CommandAnswer, isJsonRequested, isoTime, printAnswer } from '../output.ts';
 
 export function addCatalogueCommands(program: Command): void {
   const catalogue = addCommand(program, 'catalogue').description('check catalogues of models');
   addCommand(catalogue, 'check', 'catalogue.yaml', 'catalogue.yaml --json')
     .description('check a catalogue file without a service, and show what each model takes, costs and where it runs')
     .argument('<file>', 'the catalogue, in YAML or JSON')
-    .action((file: string) => printAnswer(check(file), isJson(program)));
+    .action((file: string) => printAnswer(check(file), isJsonRequested(program)));
 }
 
 /** Secrets are not read: the keys of upstreams are often absent on the machine where a catalogue is written. */
-function check(file: string): Answer {
+function check(file: string): CommandAnswer {
   const catalogue = readCatalogueFile({ path: resolve(file) });
   const models = [...catalogue.models.values()];
   const json = {

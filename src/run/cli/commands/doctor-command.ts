@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../../platform/errors.ts';
-import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../../doctor/doctor.ts';
+import { type DoctorRole, doctorRoles, runDoctorChecks, examineMachine, type DependencyAddresses } from '../../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../../doctor/finding.ts';
 import { addCommand } from '../add-command.ts';
-import { type Answer, isJson, printAnswer } from '../output.ts';
+import { type CommandAnswer, isJsonRequested, printAnswer } from '../output.ts';
 import { readServiceConfig } from '../service-config.ts';
 
 export function addDoctorCommand(program: Command): void {
@@ -21,7 +21,7 @@ export function addDoctorCommand(program: Command): void {
     .action(async ({ role }: { role: DoctorRole }) => {
       const findings = await findingsFor(role);
       const answer = present(findings);
-      printAnswer(answer, isJson(program));
+      printAnswer(answer, isJsonRequested(program));
       // A check that timed out may keep the process alive.
       process.stdout.write('', () => process.exit(answer.json['state'] === 'error' ? 1 : 0));
     });
@@ -31,7 +31,7 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
   try {
     const config = readServiceConfig({ isExternal: role !== 'all' });
     const isRead = ok('configuration', 'all settings are valid');
-    return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
+    return [isRead, ...(await runDoctorChecks(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const problems = error.problems.map((message) =>
@@ -44,24 +44,24 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
 /** `npm start` uses the pinned ffmpeg once it has downloaded it. */
 async function withEmbeddedFfmpeg(config: Config): Promise<Config> {
   if (config.ffmpegPath !== undefined || config.databaseUrl !== undefined) return config;
-  const { cachedFfmpeg } = await import('../../embedded/find-ffmpeg.ts');
-  const ffmpegPath = cachedFfmpeg(config.cacheFolder);
+  const { ffmpegCachePath } = await import('../../embedded/find-ffmpeg.ts');
+  const ffmpegPath = ffmpegCachePath(config.cacheFolder);
   return existsSync(ffmpegPath) ? { ...config, ffmpegPath } : config;
 }
 
 /** Returns the dependencies in the settings, else those of an `npm start` that runs on this data folder. */
-async function runningParts(config: Config): Promise<RunningParts> {
+async function runningParts(config: Config): Promise<DependencyAddresses> {
   const { databaseUrl, temporal, secret, dataFolder, temporalNamespace: namespace } = config;
   const found = { databaseUrl, temporal, secret };
   if (databaseUrl !== undefined && temporal !== undefined) return found;
-  const { findPostgres } = await import('../../embedded/postgres/postgres.ts');
+  const { findPostgresUrl } = await import('../../embedded/postgres/postgres.ts');
   const { foldersOfServers, postgresFolder } = await import('../../embedded/server-folders.ts');
-  const { isFree, readPort } = await import('../../embedded/persisted-port.ts');
+  const { isPortFree, readPort } = await import('../../embedded/persisted-port.ts');
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
-  const address = port === undefined || (await isFree(port)) ? undefined : `127.0.0.1:${port}`;
+  const address = port === undefined || (await isPortFree(port)) ? undefined : `127.0.0.1:${port}`;
   return {
     // The checks report an unreadable folder.
-    databaseUrl: databaseUrl ?? (await findPostgres(postgresFolder(config)).catch(() => undefined)),
+    databaseUrl: databaseUrl ?? (await findPostgresUrl(postgresFolder(config)).catch(() => undefined)),
     temporal: temporal ?? (address === undefined ? undefined : { connection: { address }, namespace }),
     // The first start creates it.
     secret: secret ?? (await readFile(join(dataFolder, 'secret'), 'utf8').catch(() => undefined))?.trim(),
@@ -76,7 +76,7 @@ const marks: Readonly<Record<FindingState, string>> = {
   unknown: '?       ',
 };
 
-function present(findings: readonly Finding[]): Answer {
+function present(findings: readonly Finding[]): CommandAnswer {
   const count = (state: FindingState) => findings.filter((finding) => finding.state === state).length;
   const [errors, warnings] = [count('error'), count('warning')];
   const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok';

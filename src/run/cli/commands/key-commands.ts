@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/api-key.ts';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../../../tasks/callbacks/callback-schedule.ts';
-import { persistedSecret } from '../../embedded/data-folder.ts';
+import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../../tasks/callbacks/callback-schedule.ts';
+import { readOrCreateSecret } from '../../embedded/data-folder.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/signing-secrets.ts';
 import { previousSecretMs } from '../../../media/store/signed-link.ts';
@@ -17,12 +17,12 @@ import {
   listOperators,
   revokeOperator,
 } from '../../../accounts/operators/operator-keys.ts';
-import { unknownModel } from '../../../catalogue/models/model.ts';
+import { unknownModelRefusal } from '../../../catalogue/models/model.ts';
 import { noAccount } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
-import { accountOption, futureInstant, id, maxNameLength, textUpTo, wholeNumber } from '../arguments.ts';
-import { type Answer, CommandError, listed, notFound, wrongUsage } from '../output.ts';
-import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from '../run-command.ts';
+import { accountOption, parseFutureInstant, parseId, maxNameLength, textParser, wholeNumberParser } from '../arguments.ts';
+import { type CommandAnswer, CommandError, listAnswer, notFound, wrongUsage } from '../output.ts';
+import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-command.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
 type KeyOptions = CapOptions & {
@@ -35,7 +35,7 @@ type KeyOptions = CapOptions & {
   expires?: number;
 };
 
-const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant] as const;
+const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', parseFutureInstant] as const;
 
 export function addKeyCommands(program: Command, run: RunOnDatabase): void {
   const key = addCommand(program, 'key').description('create API keys');
@@ -48,12 +48,12 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
   )
     .description('create a key; it is shown once and stored as a hash')
     .requiredOption(...accountOption)
-    .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
+    .option('--name <name>', 'purpose of the key', textParser(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option(...expiry)
-    .option('--cap-day <credits>', 'what it may spend per day (UTC)', wholeNumber(0))
-    .option('--cap-month <credits>', 'what it may spend per month (UTC)', wholeNumber(0))
-    .option('--cap-total <credits>', 'what it may spend in total', wholeNumber(0))
+    .option('--cap-day <credits>', 'what it may spend per day (UTC)', wholeNumberParser(0))
+    .option('--cap-month <credits>', 'what it may spend per month (UTC)', wholeNumberParser(0))
+    .option('--cap-total <credits>', 'what it may spend in total', wholeNumberParser(0))
     .option('--models <list>', 'the models that it may use; all by default', modelList)
     .option('--merge-repeats', 'make identical creates within a minute one task, unless they have an Idempotency-Key')
     .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
@@ -61,11 +61,11 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
 }
 
 async function createKey(
-  { db, config }: Context,
+  { db, config }: CommandContext,
   { account: accountId, expires: expiresAt, capDay, capMonth, capTotal, ...named }: KeyOptions,
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   for (const model of named.models ?? []) {
-    const problem = unknownModel(config.catalogue.models, model);
+    const problem = unknownModelRefusal(config.catalogue.models, model);
     if (problem !== undefined) throw wrongUsage(`--models: ${model}: ${problem}`);
   }
   const caps = { day: capDay, month: capMonth, total: capTotal };
@@ -78,7 +78,7 @@ async function createKey(
   return shownOnce({ keyId: created.apiKey.keyId, key: created.key });
 }
 
-function shownOnce(created: { readonly keyId?: string; readonly key: string }): Answer {
+function shownOnce(created: { readonly keyId?: string; readonly key: string }): CommandAnswer {
   return { json: created, lines: [created.key, 'Store it now: it is not shown again.'] };
 }
 
@@ -98,25 +98,25 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
   const operator = addCommand(program, 'operator').description('create, list and revoke the keys of operators');
   addCommand(operator, 'create', '"Ada Lovelace" --expires 90d')
     .description("create an operator's key for /api/admin/v1; it is shown once and stored as a hash")
-    .argument('<name>', `name of the operator, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .argument('<name>', `name of the operator, 1 to ${maxNameLength} characters`, textParser(maxNameLength))
     .option(...expiry)
     .action(run(createOperatorKey));
   addCommand(operator, 'list', '--json')
     .description('list operators, without their keys')
     .action(
-      run(async ({ db }) => listed('operators', (await listOperators(db)).map(presentOperator), operatorColumns)),
+      run(async ({ db }) => listAnswer('operators', (await listOperators(db)).map(presentOperator), operatorColumns)),
     );
   addCommand(operator, 'revoke', '019abc78-9abc-7def-8901-234567890abc')
     .description("revoke an operator's key immediately")
-    .argument('<operator>', 'operator id', id)
+    .argument('<operator>', 'operator id', parseId)
     .action(run(revokeOperatorKey));
 }
 
 async function createOperatorKey(
-  { db }: Context,
+  { db }: CommandContext,
   name: string,
   { expires: expiresAt }: { expires?: number },
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const created = await changeWithAudit(db, commandLineActor(), async (transaction) => {
     const answer = await createOperator(transaction, { name, expiresAt });
     const details = { operatorId: answer.operatorId, name, expiresAt: expiresAt ?? null };
@@ -125,7 +125,7 @@ async function createOperatorKey(
   return shownOnce(created);
 }
 
-async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<Answer> {
+async function revokeOperatorKey({ db }: CommandContext, operatorId: string): Promise<CommandAnswer> {
   const revoked = await changeWithAudit(db, commandLineActor(), async (transaction) => {
     const answer = await revokeOperator(transaction, operatorId);
     if (answer?.changed !== true) return { answer };
@@ -161,7 +161,7 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
     .description('create a new secret; both sign during the overlap')
     .requiredOption(...accountOption)
     .option('--events', 'the secret that signs events')
-    .option('--overlap <seconds>', 'duration of the overlap', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
+    .option('--overlap <seconds>', 'duration of the overlap', wholeNumberParser(0, maxSecretOverlapSeconds), defaultSecretOverlapSeconds)
     .action(run(rotateCallbackSecret));
 }
 
@@ -169,7 +169,7 @@ type SecretOptions = { readonly account: string; readonly events?: true };
 const purposeOf = ({ events }: Pick<SecretOptions, 'events'>): SecretPurpose =>
   events === true ? 'event' : 'callback';
 
-async function showSecret({ db, config }: Context, options: SecretOptions): Promise<Answer> {
+async function showSecret({ db, config }: CommandContext, options: SecretOptions): Promise<CommandAnswer> {
   const accountId = options.account;
   const account = await requireAccount(db, accountId);
   // Closing an account deletes its secrets, and reading them creates a missing one.
@@ -179,9 +179,9 @@ async function showSecret({ db, config }: Context, options: SecretOptions): Prom
 }
 
 async function rotateCallbackSecret(
-  { db, config }: Context,
+  { db, config }: CommandContext,
   options: SecretOptions & { overlap: number },
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const accountId = options.account;
   await requireAccount(db, accountId);
   const [box, overlapSeconds, purpose] = [await secretBox(config), options.overlap, purposeOf(options)];
@@ -205,7 +205,7 @@ export function addSecretCommands(program: Command, run: RunOnDatabase): void {
 /** Links that are valid for longer than the callback secrets need the previous secret, too. */
 const previousSecretHint = `VIDEOGEN_SECRET_PREVIOUS can be removed in ${previousSecretMs / dayMs} days, when the links that it signed have expired.`;
 
-async function reencrypt({ db, config }: Context): Promise<Answer> {
+async function reencrypt({ db, config }: CommandContext): Promise<CommandAnswer> {
   const { current, moved, unopened } = await resealSecrets(db, await secretBox(config));
   const accounts = [...new Set(unopened)];
   const done = `${moved} callback secrets reencrypted, ${current} were up to date.`;
@@ -217,5 +217,5 @@ async function reencrypt({ db, config }: Context): Promise<Answer> {
 }
 
 async function secretBox(config: Config): Promise<SecretBox> {
-  return createSecretBox(config.secret ?? (await persistedSecret(config.dataFolder)), config.secretPrevious);
+  return createSecretBox(config.secret ?? (await readOrCreateSecret(config.dataFolder)), config.secretPrevious);
 }

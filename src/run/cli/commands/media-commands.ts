@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { readConfig } from '../../config/config.ts';
 import { messageOf } from '../../../platform/errors.ts';
 import { nameOfStore } from '../../../media/store/store-location.ts';
-import { defaultStore, openFiles } from '../../../media/store/open-store.ts';
+import { defaultStoreLocation, openMediaFiles } from '../../../media/store/open-store.ts';
 import { copyFiles, type CopyProgress } from '../../../media/store/copy-files.ts';
 import { adoptStores } from '../../../media/store/installation-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
@@ -11,9 +11,9 @@ import type { Database } from '../../../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../../../tasks/list/task-reports.ts';
 import { markMediaDeleted } from '../../../tasks/list/expired-media.ts';
 import { addCommand } from '../add-command.ts';
-import { interrupted, listenForInterruptions } from '../interruption.ts';
-import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';
-import type { Context, RunOnDatabase } from '../run-command.ts';
+import { interruptionError, listenForInterruptions } from '../interruption.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../output.ts';
+import type { CommandContext, RunOnDatabase } from '../run-command.ts';
 
 export function addMediaCommands(program: Command, run: RunOnDatabase): void {
   const media = addCommand(program, 'media').description('check and copy the files of results');
@@ -35,7 +35,7 @@ export function addMediaCommands(program: Command, run: RunOnDatabase): void {
     .description('copy missing files from RESULT_STORE_ALSO to RESULT_STORE, while the service runs; safe to repeat')
     .action(async () => {
       const answer = await copy(program);
-      printAnswer(answer, isJson(program));
+      printAnswer(answer, isJsonRequested(program));
     });
 }
 
@@ -46,10 +46,10 @@ const concurrency = 16;
 /** `--forget` needs `all` if a larger share of the videos is lost. */
 const maxForgottenShare = 0.5;
 
-async function check({ db, config }: Context, { forget }: { readonly forget?: true | 'all' }): Promise<Answer> {
-  const { resultStore = defaultStore(config), resultStoreAlso } = config;
+async function check({ db, config }: CommandContext, { forget }: { readonly forget?: true | 'all' }): Promise<CommandAnswer> {
+  const { resultStore = defaultStoreLocation(config), resultStoreAlso } = config;
   const locations = resultStoreAlso === undefined ? [resultStore] : [resultStore, resultStoreAlso];
-  const stores = await Promise.all(locations.map((location) => openFiles(location, config)));
+  const stores = await Promise.all(locations.map((location) => openMediaFiles(location, config)));
   const tasks: Pick<StoredResult, 'taskId' | 'accountId' | 'creditsCharged'>[] = [];
   const counts = { checked: 0, missing: 0, creditsCharged: 0 };
   for await (const { page, lost } of lostResults(db, stores)) {
@@ -93,8 +93,8 @@ async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
   }
 }
 
-async function adopt({ db, config }: Context): Promise<Answer> {
-  const { resultStore = defaultStore(config), resultStoreAlso, temporal, temporalNamespace } = config;
+async function adopt({ db, config }: CommandContext): Promise<CommandAnswer> {
+  const { resultStore = defaultStoreLocation(config), resultStoreAlso, temporal, temporalNamespace } = config;
   const namespace = temporal?.namespace ?? temporalNamespace;
   await adoptStores(db, { ...config, resultStore, resultStoreAlso }, namespace);
   const store = nameOfStore(resultStore);
@@ -106,9 +106,9 @@ async function adopt({ db, config }: Context): Promise<Answer> {
 
 const progressEveryMs = 2_000;
 
-async function copy(program: Command): Promise<Answer> {
+async function copy(program: Command): Promise<CommandAnswer> {
   const config = readConfig();
-  const { resultStore = defaultStore(config), resultStoreAlso: also } = config;
+  const { resultStore = defaultStoreLocation(config), resultStoreAlso: also } = config;
   if (also === undefined)
     throw new CommandError('RESULT_STORE_ALSO is not set: set it to the store that the files are copied from');
   const names = { from: nameOfStore(also), to: nameOfStore(resultStore) };
@@ -116,16 +116,16 @@ async function copy(program: Command): Promise<Answer> {
   const { signal } = listenForInterruptions();
   let printedAt = 0;
   const onProgress = (progress: Readonly<CopyProgress>) => {
-    if (isJson(program) || Date.now() - printedAt < progressEveryMs) return;
+    if (isJsonRequested(program) || Date.now() - printedAt < progressEveryMs) return;
     printedAt = Date.now();
     const { doneFiles, files, doneBytes, bytes } = progress;
     process.stderr.write(`${doneFiles} of ${files} files, ${gigabytes(doneBytes)} of ${gigabytes(bytes)} GB\n`);
   };
-  const [from, to] = await Promise.all([openFiles(also, config), openFiles(resultStore, config)]);
+  const [from, to] = await Promise.all([openMediaFiles(also, config), openMediaFiles(resultStore, config)]);
   const { copied, present, deleted, failed, unfinished, files } = await copyFiles({ from, to, onProgress, signal });
   for (const { key, error } of failed) process.stderr.write(`${key}: ${messageOf(error)}\n`);
   const counts = `${copied} copied, ${present} already there, ${deleted} deleted meanwhile, ${failed.length} failed`;
-  if (signal.aborted) throw interrupted(`Interrupted: ${counts}. Repeat the command to continue.`);
+  if (signal.aborted) throw interruptionError(`Interrupted: ${counts}. Repeat the command to continue.`);
   if (failed.length > 0) throw new CommandError(`${counts}. Repeat the command.`);
   const rest =
     unfinished === 0

@@ -3,27 +3,27 @@ import { type Config, readConfig } from '../../config/config.ts';
 import { SetupError } from '../../../platform/errors.ts';
 import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
 import { addCommand } from '../add-command.ts';
-import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';
-import { withDatabaseUrl } from '../run-command.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../output.ts';
+import { withRunningDatabase } from '../run-command.ts';
 
 export function addMigrateCommand(program: Command): void {
   addCommand(program, 'migrate')
     .description('update the database schema and the Temporal namespace; safe to repeat')
     .action(async () => {
       const answer = await migrate(readConfig());
-      printAnswer(answer, isJson(program));
+      printAnswer(answer, isJsonRequested(program));
     });
 }
 
 /** Runs missing migrations and registers search attributes. An embedded Temporal registers them at its start. */
-async function migrate(config: Config): Promise<Answer> {
-  const { migrateToLatest, newerSchema } = await import('../../schema/migrator.ts');
+async function migrate(config: Config): Promise<CommandAnswer> {
+  const { migrateToLatest, describeNewerSchema } = await import('../../schema/migrator.ts');
   let upToDate = 'The schema was up to date.';
   const reportNewer = (names: readonly string[]) => {
-    upToDate = newerSchema(names);
+    upToDate = describeNewerSchema(names);
   };
   const run = (url: string) => migrateToLatest(url, reportNewer);
-  const migrations = await withDatabaseUrl(config, run).catch(explainConnectionError);
+  const migrations = await withRunningDatabase(config, run).catch(explainConnectionError);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
     migrations.length === 0 ? upToDate : `Migrated: ${migrations.join(', ')}.`,
@@ -40,7 +40,7 @@ async function explainConnectionError(error: unknown): Promise<never> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { useTriedTemporal } = await import('../use-tried-temporal.ts');
+  const { withUsableTemporal } = await import('../use-tried-temporal.ts');
   const { registerSearchAttributes } = await import('../../../temporal/connection/search-attributes.ts');
-  return useTriedTemporal(target, (client) => registerSearchAttributes(client));
+  return withUsableTemporal(target, (client) => registerSearchAttributes(client));
 }

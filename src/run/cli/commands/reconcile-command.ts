@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client';
 import { hourMs } from '../../../platform/timing/duration.ts';
 import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/task-queues.ts';
 import { addCommand } from '../add-command.ts';
-import { instant } from '../arguments.ts';
-import { type Answer, CommandError, wrongUsage } from '../output.ts';
-import { type Context, type RunOnDatabase, temporalOf } from '../run-command.ts';
+import { parseInstant } from '../arguments.ts';
+import { type CommandAnswer, CommandError, wrongUsage } from '../output.ts';
+import { type CommandContext, type RunOnDatabase, temporalOf } from '../run-command.ts';
 import { reportTasksAndBooks } from './reconcile-report.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
@@ -16,13 +16,13 @@ export function addReconcileCommand(program: Command, run: RunOnDatabase): void 
       '--restored',
       'before the workers start on a database from a backup: refund every task that had not ended there',
     )
-    .option('--since <instant>', 'report tasks that ended since this time; by default in the last hour', instant)
+    .option('--since <instant>', 'report tasks that ended since this time; by default in the last hour', parseInstant)
     .action(run(reconcile));
 }
 
 type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
 
-async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
+async function reconcile(context: CommandContext, { report: only, restored, since }: Options): Promise<CommandAnswer> {
   if (only && restored) throw wrongUsage('use either --report or --restored, not both');
   const sinceMs = since ?? Date.now() - hourMs;
   const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
@@ -31,7 +31,7 @@ async function reconcile(context: Context, { report: only, restored, since }: Op
 }
 
 /** Runs the workflow of the schedule, on a worker. */
-async function reconcileNow(context: Context): Promise<Answer> {
+async function reconcileNow(context: CommandContext): Promise<CommandAnswer> {
   const { runReconcile } = await import('../../../temporal/schedules/schedules.ts');
   const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
   return {
@@ -41,11 +41,11 @@ async function reconcileNow(context: Context): Promise<Answer> {
 }
 
 /** Ends the tasks of a restored database, beside no worker. */
-async function reconcileRestored(context: Context): Promise<Answer> {
-  const { findPollingWorker, refundRestoredTasks } =
+async function reconcileRestored(context: CommandContext): Promise<CommandAnswer> {
+  const { explainPollingWorker, refundRestoredTasks } =
     await import('../../../temporal/workflows/refund-restored-tasks.ts');
   const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
-    const problem = await findPollingWorker(client, queues);
+    const problem = await explainPollingWorker(client, queues);
     if (problem !== undefined) throw new CommandError(`${problem}; for npm start: npm start -- --restored`);
     return refundRestoredTasks(context.db, client, queues);
   });
@@ -59,12 +59,12 @@ async function reconcileRestored(context: Context): Promise<Answer> {
 }
 
 async function withTemporal<T>(
-  { config }: Context,
+  { config }: CommandContext,
   use: (client: Client, queues: TaskQueues) => Promise<T>,
 ): Promise<T> {
   const target = await temporalOf(config);
   if (target === undefined)
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
-  const { useTriedTemporal } = await import('../use-tried-temporal.ts');
-  return useTriedTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
+  const { withUsableTemporal } = await import('../use-tried-temporal.ts');
+  return withUsableTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
 }

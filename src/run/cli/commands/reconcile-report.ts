@@ -1,12 +1,12 @@
 import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../../library/operations/overview-counts.ts';
 import type { Database } from '../../../platform/database/database.ts';
-import { countEndings } from '../../../tasks/list/task-reports.ts';
-import { type Answer, isoTime } from '../output.ts';
+import { countEndedTasks } from '../../../tasks/list/task-reports.ts';
+import { type CommandAnswer, isoTime } from '../output.ts';
 
 /** Reports the tasks that ended since a time, the unfinished ones, and an audit of the ledger. Sets the exit code 1 if it finds violations. */
-export async function reportTasksAndBooks(db: Database, sinceMs: number): Promise<Answer> {
-  const ended = await countEndings(db, sinceMs);
+export async function reportTasksAndBooks(db: Database, sinceMs: number): Promise<CommandAnswer> {
+  const ended = await countEndedTasks(db, sinceMs);
   const unfinished = await countUnfinishedTasks(db);
   const { pending: callbacksOwed } = await readCallbackBacklog(db);
   const violations = await auditLedger(db);

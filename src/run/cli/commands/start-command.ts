@@ -2,17 +2,17 @@ import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { readConfig } from '../../config/config.ts';
 import { scopes } from '../../../accounts/keys/api-key.ts';
-import type { Service } from '../../embedded/start-service.ts';
+import type { RunningService } from '../../embedded/start-service.ts';
 import { retryStartStep } from '../../../platform/timing/retry-start-step.ts';
 import { runUntilSignal, signalled, tolerateOutputErrors } from '../../main/run-until-signal.ts';
 import { createFirstAccount } from '../../../credits/open-account.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { createSetupLink } from '../../../accounts/people/people-actions.ts';
 import { urlOfLink } from '../../../accounts/sign-in/one-time-links.ts';
-import { createApiKey } from '../../../accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { addCommand } from '../add-command.ts';
-import { firstRequestOptions } from '../generate/generation-options.ts';
-import { type Answer, invocation, isJson, printAnswer } from '../output.ts';
+import { sampleGenerateOptions } from '../generate/generation-options.ts';
+import { type CommandAnswer, typedCommandLine, isJsonRequested, printAnswer } from '../output.ts';
 
 export function addStartCommand(program: Command): void {
   addCommand(program, 'start', '', '--restored', '--json')
@@ -23,7 +23,7 @@ export function addStartCommand(program: Command): void {
     )
     .action(async ({ restored: isRestored }: { readonly restored?: true }) => {
       tolerateOutputErrors();
-      const asJson = isJson(program);
+      const asJson = isJsonRequested(program);
       const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
       const signal = signalled();
       const stopping = new AbortController();
@@ -42,7 +42,7 @@ export function addStartCommand(program: Command): void {
     });
 }
 
-function startAnswer(service: Service, firstKey: FirstKey | undefined, setupUrl: string | undefined): Answer {
+function startAnswer(service: RunningService, firstKey: FirstKey | undefined, setupUrl: string | undefined): CommandAnswer {
   const { settings, logPath } = service;
   const { publicUrl, temporalUiUrl, dataFolder } = settings;
   const [consoleUrl, docsUrl] = [`${publicUrl}/console`, `${publicUrl}/docs`];
@@ -67,7 +67,7 @@ function startAnswer(service: Service, firstKey: FirstKey | undefined, setupUrl:
   return { json: { ...urls, dataFolder, logPath, firstKey: firstKey ?? null, setupUrl: setupUrl ?? null }, lines };
 }
 
-function firstKeyLines({ settings }: Service, { accountId, key, credits }: FirstKey): readonly string[] {
+function firstKeyLines({ settings }: RunningService, { accountId, key, credits }: FirstKey): readonly string[] {
   const { publicUrl, catalogue } = settings;
   const address = publicUrl === 'http://127.0.0.1:3000' ? [] : ['--base-url', publicUrl];
   return [
@@ -75,16 +75,16 @@ function firstKeyLines({ settings }: Service, { accountId, key, credits }: First
     `  has ${credits} credits. Its key is shown only once. In another terminal:`,
     '',
     `  export VIDEOGEN_API_KEY=${key}`,
-    `  ${invocation('generate', '"a lighthouse in a storm"', ...firstRequestOptions(catalogue), ...address)}`,
+    `  ${typedCommandLine('generate', '"a lighthouse in a storm"', ...sampleGenerateOptions(catalogue), ...address)}`,
   ];
 }
 
-function newKeyLines({ settings: { dataFolder } }: Service): readonly string[] {
+function newKeyLines({ settings: { dataFolder } }: RunningService): readonly string[] {
   const environment = dataFolder === resolve('data') ? '' : `VIDEOGEN_DATA=${dataFolder} `;
   return [
     '  Keys are shown only once. To create another one, in another terminal:',
     '',
-    `  ${environment}${invocation('key', 'create', '--account', `"${firstAccountName}"`)}`,
+    `  ${environment}${typedCommandLine('key', 'create', '--account', `"${firstAccountName}"`)}`,
   ];
 }
 
@@ -95,7 +95,7 @@ const openingCredits = 10_000;
 type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
 
 /** Creates the link by which the first operator signs up. Returns undefined if one has signed up, or when `signal` aborts. */
-function createSetupUrl(service: Service, signal: AbortSignal): Promise<string | undefined> {
+function createSetupUrl(service: RunningService, signal: AbortSignal): Promise<string | undefined> {
   return onDatabase(service, signal, 'create the setup link', async (db) => {
     const link = await createSetupLink(db);
     return link && urlOfLink(service.settings.publicUrl, link);
@@ -104,7 +104,7 @@ function createSetupUrl(service: Service, signal: AbortSignal): Promise<string |
 
 /** Returns undefined when `signal` aborts. */
 async function onDatabase<T>(
-  service: Service,
+  service: RunningService,
   signal: AbortSignal,
   step: string,
   work: (db: Database) => Promise<T>,
@@ -130,7 +130,7 @@ function createFirstKey(db: Database): Promise<FirstKey | undefined> {
   return db.transaction(async (run) => {
     const accountId = await createFirstAccount({ run }, { name: firstAccountName, credits: openingCredits });
     if (accountId === undefined) return undefined;
-    const created = await createApiKey({ run }, { accountId, name: 'first key', scopes });
+    const created = await createKeyUnchecked({ run }, { accountId, name: 'first key', scopes });
     return created && { accountId, key: created.key, credits: openingCredits };
   });
 }

@@ -6,25 +6,25 @@ import { createPaymentProvider } from '../../../credits/payments/create-payment-
 import type { PaymentSettled } from '../../../credits/payments/apply-payments.ts';
 import { reconcilePayments } from '../../../credits/payments/payment-reconciliation.ts';
 import { addCommand } from '../add-command.ts';
-import { wholeNumber } from '../arguments.ts';
-import { type Answer, CommandError } from '../output.ts';
-import type { Context, RunOnDatabase } from '../run-command.ts';
+import { wholeNumberParser } from '../arguments.ts';
+import { type CommandAnswer, CommandError } from '../output.ts';
+import type { CommandContext, RunOnDatabase } from '../run-command.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
-export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
+export function addTopUpReconcileCommand(program: Command, run: RunOnDatabase): void {
   const topUp = addCommand(program, 'top-up').description('compare purchases of credits with the payment provider');
   addCommand(topUp, 'reconcile', '', '--days 60')
     .description("compare with the payment provider's records: grant missing payments, and book missing refunds")
     .option(
       '--days <days>',
       'read the records of so many days; more after restoring an older database',
-      wholeNumber(1, 3650),
+      wholeNumberParser(1, 3650),
       7,
     )
     .action(run(reconcile));
 }
 
-async function reconcile({ db, config }: Context, { days }: { days: number }): Promise<Answer> {
+async function reconcile({ db, config }: CommandContext, { days }: { days: number }): Promise<CommandAnswer> {
   const serviceUrl = await publicUrlOf(config);
   const provider = createPaymentProvider({ ...config, publicUrl: serviceUrl });
   if (provider === undefined)

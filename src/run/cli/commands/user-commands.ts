@@ -2,15 +2,15 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import { maxEmailLength, normalEmail } from '../../../accounts/people/email-and-password-format.ts';
-import { createSetupLink, type UserIdOrEmail, resetPasswordAs } from '../../../accounts/people/people-actions.ts';
-import { urlOfLink, type NewLink } from '../../../accounts/sign-in/one-time-links.ts';
+import { createSetupLink, type UserIdOrEmail, createResetLinkAs } from '../../../accounts/people/people-actions.ts';
+import { urlOfLink, type LinkWithToken } from '../../../accounts/sign-in/one-time-links.ts';
 import { eraseUserAs } from '../../../accounts/people/erasure.ts';
-import { persistedSecret } from '../../embedded/data-folder.ts';
+import { readOrCreateSecret } from '../../embedded/data-folder.ts';
 import { createMailQueue, type MailQueue, mailKeyPurpose } from '../../../platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { addCommand } from '../add-command.ts';
-import { type Answer, CommandError, isoTime } from '../output.ts';
-import { commandLineActor, type Context, type RunOnDatabase } from '../run-command.ts';
+import { type CommandAnswer, CommandError, isoTime } from '../output.ts';
+import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-command.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addUserCommands(program: Command, run: RunOnDatabase): void {
@@ -38,13 +38,13 @@ function person(text: string): UserIdOrEmail {
   return z.uuid().safeParse(text).success ? { userId: text } : { email: email(text) };
 }
 
-async function reset({ db, config }: Context, address: string): Promise<Answer> {
-  const link = await resetPasswordAs(db, commandLineActor(), address, await mailQueueOf(config));
+async function reset({ db, config }: CommandContext, address: string): Promise<CommandAnswer> {
+  const link = await createResetLinkAs(db, commandLineActor(), address, await mailQueueOf(config));
   if (link === undefined) throw noUser(address);
   return linkAnswer(config, link);
 }
 
-async function setUp({ db, config }: Context): Promise<Answer> {
+async function setUp({ db, config }: CommandContext): Promise<CommandAnswer> {
   const link = await createSetupLink(db);
   if (link === undefined) throw new CommandError('the installation has an operator already, who can invite others');
   return linkAnswer(config, link);
@@ -54,11 +54,11 @@ async function setUp({ db, config }: Context): Promise<Answer> {
 async function mailQueueOf({ smtp, secret, secretPrevious, dataFolder }: Config): Promise<MailQueue | undefined> {
   if (smtp === undefined) return undefined;
   return createMailQueue(
-    createSecretBox(secret ?? (await persistedSecret(dataFolder)), secretPrevious, mailKeyPurpose),
+    createSecretBox(secret ?? (await readOrCreateSecret(dataFolder)), secretPrevious, mailKeyPurpose),
   );
 }
 
-async function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: boolean }): Promise<Answer> {
+async function linkAnswer(config: Config, link: LinkWithToken & { readonly isMailed?: boolean }): Promise<CommandAnswer> {
   const url = urlOfLink(await publicUrlOf(config), link);
   const { linkId, expiresAt: expireTime, isMailed = false } = link;
   const mailed = isMailed ? ['It is also sent by e-mail.'] : [];
@@ -68,7 +68,7 @@ async function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: 
   };
 }
 
-async function erase({ db }: Context, named: UserIdOrEmail): Promise<Answer> {
+async function erase({ db }: CommandContext, named: UserIdOrEmail): Promise<CommandAnswer> {
   const erasure = await eraseUserAs(db, commandLineActor(), named);
   const name = 'userId' in named ? named.userId : named.email;
   if (erasure === 'person_not_found')

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pTimeout from 'p-timeout';
-import { type Config, readConfig, sealEnvironment } from '../../config/config.ts';
+import { type Config, readConfig, removeEnvironmentSettings } from '../../config/config.ts';
 import { addCommand } from '../add-command.ts';
 import { addGenerationOptions, type GenerationOptions } from '../generate/generation-options.ts';
 import { listenForInterruptions } from '../interruption.ts';
-import { isJson, printAnswer } from '../output.ts';
+import { isJsonRequested, printAnswer } from '../output.ts';
 import { createStory } from './story-output.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';
@@ -18,12 +18,12 @@ export function addDemoCommand(program: Command): void {
   )
     .description('run a demo: a paid video, a signed callback, and a failed task that is refunded')
     .argument('[prompt]', 'what the video shows', defaultPrompt);
-  command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));
+  command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJsonRequested(program)));
 }
 
 /** Runs on a temporary data folder. When interrupted, it stops its servers and deletes the folder; further signals do not prevent that. */
 async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {
-  sealEnvironment();
+  removeEnvironmentSettings();
   const { signal } = listenForInterruptions(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const story = createStory(asJson);
   // A closed terminal accepts no output.

@@ -19,10 +19,10 @@ import { probeVideo } from '../../../media/video/probe-video.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { createAccount } from '../../../credits/open-account.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
-import { createApiKey } from '../../../accounts/keys/keys.ts';
-import { type GenerationOptions, withRequestBody } from '../generate/generation-options.ts';
+import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
+import { type GenerationOptions, withTaskRequest } from '../generate/generation-options.ts';
 import { saveVideo, serveOnLoopback } from '../generate/serve-and-save.ts';
-import { CommandError, table } from '../output.ts';
+import { CommandError, alignColumns } from '../output.ts';
 import type { Story } from './story-output.ts';
 
 const openingCredits = 1_000;
@@ -59,7 +59,7 @@ async function openAccount(settings: Settings): Promise<{ key: string; secret: s
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
     const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
-    const created = await createApiKey(db, { accountId, name: 'demo', scopes });
+    const created = await createKeyUnchecked(db, { accountId, name: 'demo', scopes });
     const [secret] = await ensureSigningSecrets(
       db,
       createSecretBox(settings.secret, settings.secretPrevious),
@@ -74,7 +74,7 @@ async function openAccount(settings: Settings): Promise<{ key: string; secret: s
 
 async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions) {
   const { client, story } = stage;
-  const record = await withRequestBody(prompt, options, (body) => runTask(stage, body));
+  const record = await withTaskRequest(prompt, options, (body) => runTask(stage, body));
   if (record.state !== 'success') throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   await showCallback(stage, record);
   const folder = resolve('demo');
@@ -143,7 +143,7 @@ async function showLedger({ client, story }: Stage): Promise<void> {
     String(balanceAfter).padStart(7),
     taskId ?? '',
   ]);
-  story.message(['Ledger of the account:', ...table(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'));
+  story.message(['Ledger of the account:', ...alignColumns(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'));
 }
 
 type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;

@@ -11,20 +11,20 @@ import {
   VideogenError,
 } from '../../../../clients/typescript/src/index.ts';
 import { messageOf } from '../../../platform/errors.ts';
-import { addCommand, sampleTask } from '../add-command.ts';
-import { id } from '../arguments.ts';
+import { addCommand, sampleTaskId } from '../add-command.ts';
+import { parseId } from '../arguments.ts';
 import {
   addGenerationOptions,
-  collect,
+  collectOption,
   defaultModelOf,
   type GenerationOptions,
-  withRequestBody,
+  withTaskRequest,
 } from './generation-options.ts';
-import { describeFields, readSetting } from './model-fields.ts';
-import { unknownName } from '../../../platform/text/did-you-mean.ts';
-import { interrupted, type Interruptions, listenForInterruptions } from '../interruption.ts';
+import { describeFields, parseFieldSetting } from './model-fields.ts';
+import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
+import { interruptionError, type Interruptions, listenForInterruptions } from '../interruption.ts';
 import { saveVideo } from './serve-and-save.ts';
-import { CommandError, invocation, isJson, printAnswer, wrongUsage } from '../output.ts';
+import { CommandError, typedCommandLine, isJsonRequested, printAnswer, wrongUsage } from '../output.ts';
 import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
 import { createStory, type Story } from '../demo/story-output.ts';
 
@@ -43,13 +43,13 @@ export function addGenerateCommand(program: Command): void {
   )
     .description('generate a video through the API of a running service')
     .argument('[prompt]', 'what the video shows')
-    .option('--set <name=value>', 'another field or option of the model; may be repeated', collect, [])
+    .option('--set <name=value>', 'another field or option of the model; may be repeated', collectOption, [])
     .helpOption(false)
     .option('-h, --help [model]', 'display help, or the fields of a model');
   addSavingOptions(command).action((prompt: string | undefined, options: GenerateOptions) => {
     const { help } = options;
     if (help === true) return command.outputHelp();
-    return withService(options, isJson(program), async (service) => {
+    return withService(options, isJsonRequested(program), async (service) => {
       if (help !== undefined) return showFields(service, help);
       if (prompt === undefined) throw wrongUsage("missing required argument 'prompt'");
       return generate(service, prompt, options);
@@ -70,15 +70,15 @@ async function offeredModel(client: Client, name: string, signal: AbortSignal) {
   const model = models.find((one) => one.model === name);
   if (model !== undefined) return model;
   const names = models.map((one) => one.model);
-  throw wrongUsage(unknownName('model', name, names));
+  throw wrongUsage(unknownNameMessage('model', name, names));
 }
 
 export function addFollowCommand(program: Command): void {
-  const command = addCommand(program, 'follow', sampleTask, `${sampleTask} --out lighthouse.mp4`)
+  const command = addCommand(program, 'follow', sampleTaskId, `${sampleTaskId} --out lighthouse.mp4`)
     .description('wait for an existing task and save its video')
-    .argument('<task>', 'task id', id);
+    .argument('<task>', 'task id', parseId);
   addSavingOptions(command).action((taskId: string, options: SavingOptions) =>
-    withService(options, isJson(program), (service) => follow(service, taskId)),
+    withService(options, isJsonRequested(program), (service) => follow(service, taskId)),
   );
 }
 
@@ -113,7 +113,7 @@ async function withService(
   };
   const address = options.baseUrl === undefined ? [] : ['--base-url', options.baseUrl];
   const continues = (taskId: string, what = 'The task continues; follow it with') =>
-    `${what}: ${invocation('follow', taskId, ...address)}`;
+    `${what}: ${typedCommandLine('follow', taskId, ...address)}`;
   try {
     const client = openClient(baseUrl, key, onRetry);
     await work({ client, story, interruptions: listenForInterruptions(), out, asJson, continues });
@@ -140,13 +140,13 @@ async function generate(service: Service, prompt: string, options: GenerateOptio
   const model = options.model ?? (await firstModel(service));
   const { client, interruptions } = service;
   const offered = options.set.length === 0 ? undefined : await offeredModel(client, model, interruptions.signal);
-  const settings = offered === undefined ? [] : options.set.map((text) => readSetting(offered, text));
+  const settings = offered === undefined ? [] : options.set.map((text) => parseFieldSetting(offered, text));
   const run = async (body: TaskRequest) => {
     const { taskId, creditsCharged } = await create(service, body);
     service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Press Ctrl-C to cancel it for a refund.`);
     await save(service, await waitForEnd(service, taskId, () => cancel(service, taskId, creditsCharged)));
   };
-  await withRequestBody(prompt, { ...options, model }, run, settings);
+  await withTaskRequest(prompt, { ...options, model }, run, settings);
 }
 
 async function firstModel({ client, interruptions: { signal } }: Service): Promise<string> {
@@ -154,7 +154,7 @@ async function firstModel({ client, interruptions: { signal } }: Service): Promi
     const { models } = await client.models({ signal });
     return defaultModelOf(models.map(({ model }) => model));
   } catch (error) {
-    throw signal.aborted ? interrupted('Nothing was requested.') : error;
+    throw signal.aborted ? interruptionError('Nothing was requested.') : error;
   }
 }
 
@@ -167,7 +167,7 @@ const lateResponseMs = 5_000;
 
 /** An interrupted create is repeated under its key: the task may be charged already, and can be cancelled once its id is known. */
 async function create({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
-  const unknown = `No response; if the task was created, it continues: ${invocation('api', 'GET', '/api/v1/jobs/listTasks')}`;
+  const unknown = `No response; if the task was created, it continues: ${typedCommandLine('api', 'GET', '/api/v1/jobs/listTasks')}`;
   const idempotencyKey = newIdempotencyKey();
   const { signal } = interruptions;
   interruptions.exitWith(unknown);
@@ -179,7 +179,7 @@ async function create({ client, story, interruptions }: Service, body: TaskReque
   story.warn('Waiting for the response, to cancel the task. Press Ctrl-C again to leave it running.');
   const late = AbortSignal.timeout(lateResponseMs);
   return client.createTask(body, { idempotencyKey, signal: late }).catch((error: unknown) => {
-    throw late.aborted ? interrupted(unknown) : error;
+    throw late.aborted ? interruptionError(unknown) : error;
   });
 }
 
@@ -198,7 +198,7 @@ async function waitForEnd(
     }
     const outcome = await onInterruption();
     printAnswer({ json: { taskId, interrupted: true, outcome }, lines: [] }, asJson);
-    throw interrupted(outcome);
+    throw interruptionError(outcome);
   }
 }
 
@@ -233,7 +233,7 @@ async function save(service: Service, record: TaskRecord): Promise<void> {
   try {
     await saveVideo(client, taskId, file, interruptions.signal);
   } catch (error) {
-    throw interruptions.signal.aborted ? interrupted(notSaved) : error;
+    throw interruptions.signal.aborted ? interruptionError(notSaved) : error;
   }
   const refunded = record.creditsRefunded > 0 ? `, ${record.creditsRefunded} of them refunded` : '';
   story.success(`Done in ${seconds} s, ${record.creditsCharged} credits${refunded}`);

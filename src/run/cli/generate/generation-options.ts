@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../../../clients/typescript/src/index.ts';
 import type { Catalogue } from '../../../catalogue/file/catalogue-schema.ts';
-import type { Setting } from './model-fields.ts';
+import type { FieldSetting } from './model-fields.ts';
 import { isUrl, type LocalServer, serveFile } from './serve-and-save.ts';
 
 /**
  * The options of `demo` and `generate`; the service validates their values.
- * `inputOptions` declares those of input fields.
+ * `optionsBoundsSchema` declares those of input fields.
  */
 export type GenerationOptions = {
   readonly image: readonly string[];
@@ -23,7 +23,7 @@ const inputOptions = [
 ] as const;
 
 export function addGenerationOptions(command: Command): Command {
-  command.option('--image <file-or-url>', 'reference image; may be repeated', collect, []);
+  command.option('--image <file-or-url>', 'reference image; may be repeated', collectOption, []);
   for (const { option } of inputOptions) command.addOption(option);
   return command.option('--model <model>', `model; by default ${defaultModel}, else the first one offered`);
 }
@@ -36,7 +36,7 @@ export function defaultModelOf(offered: readonly string[]): string {
 }
 
 /** Returns options with which `generate` requests a video that the catalogue offers. */
-export function firstRequestOptions({ models }: Pick<Catalogue, 'models'>): readonly string[] {
+export function sampleGenerateOptions({ models }: Pick<Catalogue, 'models'>): readonly string[] {
   const model = defaultModelOf([...models.keys()]);
   const tiers = models.get(model)?.tiers ?? [];
   const [first = 4, ...others] = tiers[0]?.[0]?.rules.durations ?? [];
@@ -45,11 +45,11 @@ export function firstRequestOptions({ models }: Pick<Catalogue, 'models'>): read
 }
 
 /** Builds the body of createTask. Local files are served on loopback until `work` ends. */
-export async function withRequestBody<T>(
+export async function withTaskRequest<T>(
   prompt: string,
   { image, model = defaultModel, ...options }: GenerationOptions,
   work: (body: TaskRequest) => Promise<T>,
-  settings: readonly Setting[] = [],
+  settings: readonly FieldSetting[] = [],
 ): Promise<T> {
   const servers: LocalServer[] = [];
   const addressOf = async (fileOrUrl: string) => {
@@ -85,6 +85,6 @@ function number(text: string): number {
   return value;
 }
 
-export function collect(value: string, earlier: readonly string[]): readonly string[] {
+export function collectOption(value: string, earlier: readonly string[]): readonly string[] {
   return [...earlier, value];
 }

@@ -1,5 +1,5 @@
 import type { Model } from '../../../../clients/typescript/src/index.ts';
-import { unknownName } from '../../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { wrongUsage } from '../output.ts';
 
 // The fields of a model for `generate --set` and `generate --help MODEL`, read from the JSON Schema that the service publishes.
@@ -30,7 +30,7 @@ type Schema = {
 };
 
 /** The value of `--set`: of a field, or of one of the model's own options. `isMedia`: a text may be the path of a local file. */
-export type Setting = {
+export type FieldSetting = {
   readonly name: string;
   readonly isOption: boolean;
   readonly isList: boolean;
@@ -63,13 +63,13 @@ function typesOfEnum({ enum: values = [] }: Schema): readonly string[] {
 }
 
 /** Reads `name=value` by the model's schema; the service checks the bounds. */
-export function readSetting(model: Model, text: string): Setting {
+export function parseFieldSetting(model: Model, text: string): FieldSetting {
   const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   const fields = fieldsOf(model);
   const field = fields.find((one) => one.name === name);
   if (field === undefined) {
     const names = fields.map((one) => one.name);
-    throw wrongUsage(`--set ${text}: ${unknownName(`field of ${model.model}`, name, names)}`);
+    throw wrongUsage(`--set ${text}: ${unknownNameMessage(`field of ${model.model}`, name, names)}`);
   }
   const { isOption, types, schema } = field;
   const isList = types.includes('array');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
 import { readAddress } from '../../embedded/data-folder.ts';
-import { CommandError, invocation } from '../output.ts';
+import { CommandError, typedCommandLine } from '../output.ts';
 
 export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string };
 
@@ -11,16 +11,16 @@ const keys = {
     setting: 'apiKey',
     what: 'API key',
     variable: 'VIDEOGEN_API_KEY',
-    hint: () => `To create a key, see "${invocation('key', 'create', '--help')}" on the machine of the service.`,
+    hint: () => `To create a key, see "${typedCommandLine('key', 'create', '--help')}" on the machine of the service.`,
   },
   operator: {
     setting: 'operatorKey',
     what: "operator's key",
     variable: 'VIDEOGEN_OPERATOR_KEY',
-    hint: () => `To create one, run this on the machine of the service: ${invocation('operator', 'create', 'NAME')}`,
+    hint: () => `To create one, run this on the machine of the service: ${typedCommandLine('operator', 'create', 'NAME')}`,
   },
 } as const;
-export type KeyOf = keyof typeof keys;
+export type KeyHolder = keyof typeof keys;
 
 export function addServiceOptions(command: Command, keyDefault: string = keys.client.variable): Command {
   return command
@@ -34,7 +34,7 @@ export function addServiceOptions(command: Command, keyDefault: string = keys.cl
 
 export async function readServiceOptions(
   given: ServiceOptions,
-  keyOf: KeyOf = 'client',
+  keyOf: KeyHolder = 'client',
 ): Promise<Required<ServiceOptions>> {
   const config = readConfig();
   const { setting, what, variable, hint } = keys[keyOf];
@@ -48,10 +48,10 @@ export async function publicUrlOf({ publicUrl, dataFolder, host, port }: Config)
   return publicUrl ?? (await readAddress(dataFolder)) ?? `http://${host}:${port}`;
 }
 
-export function keyHint(keyOf: KeyOf = 'client'): string {
+export function keyHint(keyOf: KeyHolder = 'client'): string {
   return keys[keyOf].hint();
 }
 
 export function startHint(): string {
-  return `Is the service running? ${invocation('start')} runs one here.`;
+  return `Is the service running? ${typedCommandLine('start')} runs one here.`;
 }

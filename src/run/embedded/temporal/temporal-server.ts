@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { SetupError } from '../../../platform/errors.ts';
 import { usingTemporal } from '../../../temporal/connection/connect.ts';
 import { registerSearchAttributes } from '../../../temporal/connection/search-attributes.ts';
-import { isFree, persistedPort } from '../persisted-port.ts';
+import { isPortFree, readOrReservePort } from '../persisted-port.ts';
 import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
-import { commandOf } from '../running-process.ts';
+import { commandLineOf } from '../running-process.ts';
 
 export type TemporalServer = SupervisedServer & {
   /** Host and port of the gRPC service, which survive restarts of the server. */
@@ -19,7 +19,7 @@ export type TemporalServer = SupervisedServer & {
 
 /** The folder holds the server's database, ports and log; created when missing. An absolute path. */
 export type TemporalOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> & {
-  /** The `temporal` program, see `findTemporalCli`. */
+  /** The `temporal` program, see `findOrDownloadTemporalCli`. */
   readonly cliPath: string;
   readonly namespace: string;
   /** Stores no database, for tests. */
@@ -60,9 +60,9 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
     folder,
     logFile: join(folder, 'server.log'),
     launch: async ({ isRestart }) => {
-      if (!isRestart) ports = await Promise.all(portNames.map((file) => persistedPort(join(folder, file))));
+      if (!isRestart) ports = await Promise.all(portNames.map((file) => readOrReservePort(join(folder, file))));
       // While ours was down another installation may have taken the port, and its Temporal would answer us.
-      else if (!(await isFree(port()))) throw new SetupError(`port ${port()} of 127.0.0.1 is taken by another program`);
+      else if (!(await isPortFree(port()))) throw new SetupError(`port ${port()} of 127.0.0.1 is taken by another program`);
       const portOptions = portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]);
       return {
         file: '/bin/sh',
@@ -126,6 +126,6 @@ async function hasSearchAttributes(address: string, namespace: string): Promise<
  */
 async function orphanOf(folder: string): Promise<number | undefined> {
   const pid = Number(await readFile(pidFileOf(folder), 'utf8').catch(() => ''));
-  const command = pid > 0 ? await commandOf(pid) : undefined;
+  const command = pid > 0 ? await commandLineOf(pid) : undefined;
   return command?.includes(` --db-filename ${databaseOf(folder)} `) === true ? pid : undefined;
 }

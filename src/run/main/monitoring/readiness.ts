@@ -4,9 +4,9 @@ import { errorCode } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/process-part.ts';
-import { clockWarnMs } from '../../../platform/database/clock.ts';
+import { clockDifferenceWarnMs } from '../../../platform/database/clock.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
-import { listMigrations } from '../../schema/migrator.ts';
+import { listRequiredMigrations } from '../../schema/migrator.ts';
 import { readSchemaState } from '../../schema/schema-state.ts';
 import { readRetentionMs } from '../../../temporal/connection/server-facts.ts';
 import { repeat } from '../../../platform/timing/repeat.ts';
@@ -30,7 +30,7 @@ const checkLimitMs = 3_000;
 export async function watchReadiness({ part, databaseUrl, temporal, events, log, pauseMs }: WatchedParts) {
   // A separate connection: a pool that is busy under load is not a reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
-  const names = await listMigrations();
+  const names = await listRequiredMigrations();
   const measured = watchClock({ part, events, log });
   const stopping = new AbortController();
   /** `check` returns the reason why the dependency is not ready. */
@@ -76,7 +76,7 @@ function watchClock({ part, events, log }: Pick<WatchedParts, 'part' | 'events' 
     // Positive if this machine is ahead. The response may have been made at any time in between.
     const offsetMs = (sentAt + receivedAt) / 2 - databaseNow;
     events.emit({ kind: 'clock_checked', part, offsetMs });
-    const isOff = Math.abs(offsetMs) - (receivedAt - sentAt) / 2 > clockWarnMs;
+    const isOff = Math.abs(offsetMs) - (receivedAt - sentAt) / 2 > clockDifferenceWarnMs;
     const fields = {
       part,
       offsetSeconds: offsetMs / 1000,

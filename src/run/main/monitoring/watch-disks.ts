@@ -2,7 +2,7 @@ import pTimeout from 'p-timeout';
 import type { Settings } from '../../config/process-settings.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/process-part.ts';
-import { type DiskState, diskProblemOf, readDisk } from '../../../platform/process/disk.ts';
+import { type DiskState, diskProblemOfCode, readDisk } from '../../../platform/process/disk.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import { repeatUntilClosed } from '../../../platform/timing/repeat.ts';
 
@@ -22,7 +22,7 @@ type WatchedDisks = {
 const checkLimitMs = 3_000;
 
 /** The folders that a process with these settings writes to. */
-export function foldersOf(
+export function writtenFoldersOf(
   settings: Pick<Settings, 'workFolder' | 'resultStore' | 'resultStoreAlso' | 'embeddedFolders'>,
 ): Readonly<Record<string, string>> {
   const { workFolder, resultStore, resultStoreAlso, embeddedFolders } = settings;
@@ -88,7 +88,7 @@ function watchLog(log: Log, events: ServiceEvents): () => readonly string[] {
     const failure = output.failure();
     if (failure === undefined && dropped === 0) lines = 0;
     else log.warn({ lines, code: failure }, 'log lines dropped');
-    const problem = diskProblemOf(failure);
+    const problem = diskProblemOfCode(failure);
     return problem === undefined ? [] : [`${problem}: log`];
   };
 }

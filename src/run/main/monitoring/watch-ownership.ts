@@ -3,7 +3,7 @@ import type { Settings } from '../../config/process-settings.ts';
 import {
   claimOrCheckNamespace,
   claimOrCheckStores,
-  type Mismatch,
+  type OwnershipMismatch,
 } from '../../../media/store/installation-ownership.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { SetupError } from '../../../platform/errors.ts';
@@ -30,7 +30,7 @@ export async function watchOwnership({ db, settings, log, isWorker, pauseMs = de
   let isChecked = false;
   // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it has found its store.
   let problem = isWorker ? 'result store not checked yet' : undefined;
-  const find = async (): Promise<Mismatch | undefined> =>
+  const find = async (): Promise<OwnershipMismatch | undefined> =>
     (await claimOrCheckStores(db, settings)) ??
     (isWorker ? await claimOrCheckNamespace(db, settings.temporal.namespace) : undefined);
   const check = async () => {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { ledgerKinds } from '../../../credits/ledger/credits.ts';
-import { literals } from '../../../platform/database/sql.ts';
-import { maxReasonLength } from '../../../credits/prices/prices.ts';
+import { literalList } from '../../../platform/database/sql.ts';
+import { maxPriceReasonLength } from '../../../credits/prices/prices.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../../catalogue/prices/price-conditions.ts';
 
 /** The ledger, codes, and prices. */
@@ -12,7 +12,7 @@ create table ledger_entries (
   id bigint generated always as identity primary key,
   account_id uuid not null references accounts,
   task_id uuid references tasks,
-  kind text not null check (kind in ${literals(ledgerKinds)}),
+  kind text not null check (kind in ${literalList(ledgerKinds)}),
   amount bigint not null,
   balance_after bigint not null,
   reason text check (length(reason) <= 500),
@@ -74,7 +74,7 @@ create table prices (
   effective_from timestamptz not null,
   created_at timestamptz not null default now(),
   who text not null check (length(who) between 1 and 300),
-  reason text not null check (length(reason) between 1 and ${maxReasonLength}),
+  reason text not null check (length(reason) between 1 and ${maxPriceReasonLength}),
   withdrawn_at timestamptz,
   withdrawn_by text check (length(withdrawn_by) between 1 and 300),
   constraint both_amounts_or_none check ((credits_per_second is null) = (credits_per_video is null)),

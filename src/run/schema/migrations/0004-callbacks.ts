@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { capColumns } from '../../../accounts/limits/spend-caps.ts';
 import { deliveryStates } from '../../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literals } from '../../../platform/database/sql.ts';
+import { literalList } from '../../../platform/database/sql.ts';
 
 /** Callbacks and events of accounts, and what triggers the events. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -16,11 +16,11 @@ create table callback_deliveries (
   -- Null for events that are about no task.
   task_id uuid references tasks,
   -- Null for callbacks.
-  event text check (event in ${literals(eventTypes)}),
+  event text check (event in ${literalList(eventTypes)}),
   -- The data of an event that is about no task.
   details json,
   url text not null,
-  state text not null default 'pending' check (state in ${literals(deliveryStates)}),
+  state text not null default 'pending' check (state in ${literalList(deliveryStates)}),
   -- The number of requested redeliveries. An attempt that began before a request does not end the delivery.
   redeliveries integer not null default 0 check (redeliveries >= 0),
   due_at timestamptz not null default now(),

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import { isPlayable } from '../../../library/gallery/videos.ts';
+import { playableVideoSql } from '../../../library/gallery/videos.ts';
 
 /** Favorites, tags and share links of videos. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(`
-create index tasks_playable on tasks (account_id, created_at desc, id desc) where ${isPlayable};
-create index tasks_playable_by_model on tasks (account_id, model, created_at desc, id desc) where ${isPlayable};
+create index tasks_playable on tasks (account_id, created_at desc, id desc) where ${playableVideoSql};
+create index tasks_playable_by_model on tasks (account_id, model, created_at desc, id desc) where ${playableVideoSql};
 
 -- The times are those of the tasks, so that an index lists the newest videos first.
 create table task_favorites (

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ledgerKinds, refundKinds } from '../../../credits/ledger/credits.ts';
-import { literals } from '../../../platform/database/sql.ts';
+import { literalList } from '../../../platform/database/sql.ts';
 
 /** Successful tasks whose video fell short of the order, and the refund of the difference of the price. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -16,10 +16,10 @@ alter table tasks drop constraint failed_is_refunded, add constraint failed_is_r
 
 alter table ledger_entries
   drop constraint ledger_entries_kind_check,
-  add constraint ledger_entries_kind_check check (kind in ${literals(ledgerKinds)}),
+  add constraint ledger_entries_kind_check check (kind in ${literalList(ledgerKinds)}),
   drop constraint task_fits_kind,
-  add constraint task_fits_kind check ((kind in ${literals(['charge', ...refundKinds])}) = (task_id is not null));
+  add constraint task_fits_kind check ((kind in ${literalList(['charge', ...refundKinds])}) = (task_id is not null));
 drop index ledger_refunds_by_account;
-create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind in ${literals(refundKinds)}`)
+create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind in ${literalList(refundKinds)}`)
     .execute(db);
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { isCapInForce } from '../../../accounts/limits/spend-caps.ts';
+import { capInForceSql } from '../../../accounts/limits/spend-caps.ts';
 
 /**
  * The identity of this installation. Its result store has the same id in a file, and its workers use the same Temporal namespace. Both are
@@ -22,7 +22,7 @@ create function recount_caps_of_member() returns trigger language plpgsql as $$
 declare
   member record := case tg_op when 'DELETE' then old else new end;
 begin
-  update accounts set capped = exists (select from spend_caps where account_id = member.account_id and ${isCapInForce})
+  update accounts set capped = exists (select from spend_caps where account_id = member.account_id and ${capInForceSql})
   where id = member.account_id and exists (
     select from spend_caps
     where account_id = member.account_id and subject_kind = 'member' and subject_id = member.user_id);
@@ -31,6 +31,6 @@ end $$;
 create trigger caps_follow_members after insert or delete on memberships
   for each row execute function recount_caps_of_member();
 update accounts set capped = false
-where capped and not exists (select from spend_caps where account_id = accounts.id and ${isCapInForce})`)
+where capped and not exists (select from spend_caps where account_id = accounts.id and ${capInForceSql})`)
     .execute(db);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBadKeys, createRateLimiter } from '../../../../src/api/core/limits/rate-limits.ts';
+import { createBadKeyLimiter, createRateLimiter } from '../../../../src/api/core/limits/rate-limits.ts';
 import { setAccountLimits } from '../../../../src/accounts/accounts.ts';
-import { newApiKey } from '../../../../src/accounts/keys/key-format.ts';
+import { generateApiKey } from '../../../../src/accounts/keys/key-format.ts';
 import { createFrozenDatabase } from '../../../support/database/frozen-clock.ts';
 import { type Answer, assertRefused } from '../../../support/service/http-client.ts';
 import { type HttpService, plainRequest } from '../../../support/service/http-service.ts';
@@ -193,7 +193,7 @@ test("429 reads of another dialect's endpoint count, although the key is refused
 
 test('429 bad keys are counted by address; keys that were good lately are not held up by them', async () => {
   let now = 0;
-  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 60_000 }, () => now));
+  const badKeys = createBadKeyLimiter(createRateLimiter({ quota: 3, windowMs: 60_000 }, () => now));
   await withService({ badKeys }, async (service) => {
     const { key } = await service.newAccount(0);
     const ask = (bearer: string, address = '203.0.113.7') =>
@@ -201,8 +201,8 @@ test('429 bad keys are counted by address; keys that were good lately are not he
         headers: { authorization: `Bearer ${bearer}`, 'x-forwarded-for': `198.51.100.1, ${address}` },
       });
     assert.equal((await ask(key)).status, 200);
-    for (const bad of ['x', newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
-    const refused = await ask(newApiKey());
+    for (const bad of ['x', generateApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
+    const refused = await ask(generateApiKey());
     assertRefused(refused, 429, /too many invalid API keys/);
     assert.equal(retryAfterMs(refused), 20_000);
     assert.equal((await ask(key)).status, 200);
@@ -214,21 +214,21 @@ test('429 bad keys are counted by address; keys that were good lately are not he
 });
 
 test('429 the limit of bad keys is exact for requests at once, and a good key that was not used before is never refused', async () => {
-  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
+  const badKeys = createBadKeyLimiter(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
   await withService({ badKeys }, async (service) => {
     const { key } = await service.newAccount(0);
     const ask = async (bearer: string) =>
       (await service.send('GET', '/api/v1/credits', { headers: { authorization: `Bearer ${bearer}` } })).status;
     const good = await Promise.all(Array.from({ length: 30 }, () => ask(key)));
     assert.deepEqual(new Set(good), new Set([200]));
-    const bad = await Promise.all(Array.from({ length: 30 }, () => ask(newApiKey())));
+    const bad = await Promise.all(Array.from({ length: 30 }, () => ask(generateApiKey())));
     assert.equal(bad.filter((status) => status === 401).length, 3);
     assert.equal(bad.filter((status) => status === 429).length, 27);
   });
 });
 
 test('429 bad keys from one IPv6 network are one client', async () => {
-  const badKeys = createBadKeys(createRateLimiter({ quota: 1, windowMs: 60_000 }));
+  const badKeys = createBadKeyLimiter(createRateLimiter({ quota: 1, windowMs: 60_000 }));
   await withService({ badKeys }, async (service) => {
     const ask = async (address: string) => {
       const headers = { authorization: 'Bearer x', 'x-forwarded-for': address };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { maxBytesAtOnce, maxUploadsAtOnce, withUploadSlot } from '../../../../src/api/core/limits/upload-slots.ts';
+import { maxUploadBytesAtOnce, maxAccountUploadsAtOnce, withUploadSlot } from '../../../../src/api/core/limits/upload-slots.ts';
 import { maxUploadBytes } from '../../../../src/media/references/upload-rules.ts';
 
 const busy = { code: 'uploads_busy' };
@@ -27,7 +27,7 @@ function hold(t: TestContext, accountId: string, bytes = 1): () => Promise<void>
 }
 
 test('an account has two uploads at once, and does not hold up another one', async (t) => {
-  const [end] = Array.from({ length: maxUploadsAtOnce }, () => hold(t, 'a'));
+  const [end] = Array.from({ length: maxAccountUploadsAtOnce }, () => hold(t, 'a'));
   await refused('a');
   hold(t, 'b');
   await end?.();
@@ -43,7 +43,7 @@ test('eight uploads run at once', async (t) => {
 });
 
 test('uploads at once may send so many bytes together', async (t) => {
-  hold(t, 'a', maxBytesAtOnce - 10);
+  hold(t, 'a', maxUploadBytesAtOnce - 10);
   await refused('b', 11);
   hold(t, 'b', 10);
   await refused('c', 1);
@@ -56,6 +56,6 @@ test('four videos of the largest size are received at once, and not a byte more'
 
 test('an upload that fails frees its slot', async () => {
   const fail = () => Promise.reject(new Error('broken'));
-  for (let uploads = 0; uploads <= maxUploadsAtOnce; uploads += 1)
-    await assert.rejects(withUploadSlot({ accountId: 'a', bytes: maxBytesAtOnce }, fail), /broken/);
+  for (let uploads = 0; uploads <= maxAccountUploadsAtOnce; uploads += 1)
+    await assert.rejects(withUploadSlot({ accountId: 'a', bytes: maxUploadBytesAtOnce }, fail), /broken/);
 });

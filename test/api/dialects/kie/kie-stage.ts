@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Scope } from '../../../../src/accounts/keys/api-key.ts';
-import { createApiKey } from '../../../../src/accounts/keys/keys.ts';
-import { readBooks } from '../../../../src/credits/ledger/credits.ts';
+import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
+import { readBalanceAndEntries } from '../../../../src/credits/ledger/credits.ts';
 import { completeTask } from '../../../../src/tasks/task-rows.ts';
 import type { Answer } from '../../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
@@ -27,7 +27,7 @@ export function useKie() {
   async function newAccount(credits = 10_000, scopes = ordinary) {
     const { accountId, key: native } = await started.newAccount(credits, scopes);
     const { db } = started.database;
-    const created = await createApiKey(db, { accountId, name: 'their client', scopes, dialect: 'kie' });
+    const created = await createKeyUnchecked(db, { accountId, name: 'their client', scopes, dialect: 'kie' });
     assert.ok(created);
     return { accountId, native, kie: created.key };
   }
@@ -40,7 +40,7 @@ export function useKie() {
 
   const record = async (key: string, taskId: string) => (await started.recordInfo(key, taskId)).json.data;
   const balanceOf = async (accountId: string) =>
-    (await readBooks(started.database.db, { accountId, before: undefined, limit: 1 })).balance;
+    (await readBalanceAndEntries(started.database.db, { accountId, before: undefined, limit: 1 })).balance;
 
   function post(key: string, path: string, body: unknown): Promise<Answer> {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
-import { readBooks } from '../../../../src/credits/ledger/credits.ts';
-import { freePort } from '../../../../src/run/embedded/persisted-port.ts';
+import { readBalanceAndEntries } from '../../../../src/credits/ledger/credits.ts';
+import { reserveFreePort } from '../../../../src/run/embedded/persisted-port.ts';
 import { listTasks } from '../../../../src/tasks/list/task-list.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
@@ -100,7 +100,7 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
     )) as readonly string[];
     assert.ok(lost >= lostCreates, `${lost} answers were lost`);
     assert.equal(new Set(ids).size, lostCreates);
-    const { entries } = await readBooks(service.database.db, { accountId: own.accountId, limit: 1000 });
+    const { entries } = await readBalanceAndEntries(service.database.db, { accountId: own.accountId, limit: 1000 });
     const charged = entries.filter(({ kind }) => kind === 'charge').map(({ taskId }) => taskId);
     assert.equal(charged.length, lostCreates);
     assert.deepEqual(new Set(charged), new Set(ids));
@@ -134,12 +134,12 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
     )) as readonly string[];
     assert.equal(new Set(ids).size, lostCreates);
     assert.ok(sent >= 2 * lostCreates, String(sent));
-    const { balance } = await readBooks(service.database.db, { accountId: own.accountId, limit: 1 });
+    const { balance } = await readBalanceAndEntries(service.database.db, { accountId: own.accountId, limit: 1 });
     assert.equal(balance, 0);
   });
 
   test('LiteLLM as a proxy before us makes a video for OpenAI’s client', async (t) => {
-    const port = await freePort();
+    const port = await reserveFreePort();
     const params = { model: 'openai/videogen-2.0-fast', api_base: `${service.baseUrl}/v1`, api_key: account.key };
     const config = {
       model_list: [{ model_name: 'videogen', litellm_params: params }],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { modelInput } from '../../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 import { completeTask, findTask } from '../../../../src/tasks/task-rows.ts';
 import type { Answer } from '../../../support/service/http-client.ts';
@@ -15,7 +15,7 @@ export const rich: Model = {
   ...standard,
   model: 'rich',
   aliases: ['studio/rich'],
-  input: modelInput.parse({
+  input: modelInputSchema.parse({
     negativePrompt: {},
     resolution: { values: ['720p', '1080p'] },
     duration: { min: 4, max: 15 },

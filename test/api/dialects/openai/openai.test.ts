@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createApiKey } from '../../../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
 import { startHttpService } from '../../../support/service/http-service.ts';
 import { markMediaDeleted } from '../../../../src/tasks/list/expired-media.ts';
 import { failAndRefund, findTask } from '../../../../src/tasks/task-rows.ts';
@@ -118,7 +118,7 @@ describe('a deletion', () => {
     const refused = await send('DELETE', `/v1/videos/${first}`, own.key);
     assertFailure(refused, 'scope_missing');
     const scopes = ['tasks:write', 'tasks:read', 'content:delete'] as const;
-    const made = await createApiKey(service().database.db, { accountId: own.accountId, name: 'a', scopes });
+    const made = await createKeyUnchecked(service().database.db, { accountId: own.accountId, name: 'a', scopes });
     assert.ok(made);
     for (const _ of [1, 2])
       assert.deepEqual(read(await send('DELETE', `/v1/videos/${first}`, made.key)), deleted(first));
@@ -171,7 +171,7 @@ describe('the other paths', () => {
   test('a key of the dialect kie works, too', async () => {
     const scopes = ['tasks:write', 'tasks:read'] as const;
     const { accountId } = account();
-    const made = await createApiKey(service().database.db, { accountId, name: 'k', scopes, dialect: 'kie' });
+    const made = await createKeyUnchecked(service().database.db, { accountId, name: 'k', scopes, dialect: 'kie' });
     assert.ok(made);
     const id = await created(post(least, made.key));
     assert.equal(read(await send('GET', `/v1/videos/${id}`, made.key))['id'], id);

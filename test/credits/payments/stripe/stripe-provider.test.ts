@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { text } from 'node:stream/consumers';
-import { isTestKey } from '../../../../src/credits/payments/stripe/stripe-provider.ts';
+import { isStripeTestKey } from '../../../../src/credits/payments/stripe/stripe-provider.ts';
 import { PaymentsUnavailable } from '../../../../src/credits/payments/payment-provider.ts';
 import { type RestartableServer, send, startRestartableServer } from '../../../fakes/restartable-server.ts';
 import { providerAt, serviceUrl } from '../payment-stage.ts';
@@ -388,6 +388,6 @@ test('a checkout is ended at Stripe', async () => {
 });
 
 test('a secret key is one of test mode by its second part', () => {
-  for (const key of ['sk_test_1', 'rk_test_1']) assert.equal(isTestKey(key), true, key);
-  for (const key of ['sk_live_1', 'rk_live_test_1', '_test_1', 'sk_test']) assert.equal(isTestKey(key), false, key);
+  for (const key of ['sk_test_1', 'rk_test_1']) assert.equal(isStripeTestKey(key), true, key);
+  for (const key of ['sk_live_1', 'rk_live_test_1', '_test_1', 'sk_test']) assert.equal(isStripeTestKey(key), false, key);
 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { BucketLocation } from '../../../../src/media/store/store-location.ts';
-import { createS3Client, type S3Settings } from '../../../../src/media/store/s3/s3-client.ts';
+import { createS3Client, type S3ClientSettings } from '../../../../src/media/store/s3/s3-client.ts';
 import { checkBucket, createS3Files } from '../../../../src/media/store/s3/s3-files.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../../../support/servers/s3-server.ts';
 import { startStallingProxy } from '../../../support/proxies/stalling-proxy.ts';
@@ -68,7 +68,7 @@ describe('a bucket and its server', { skip }, () => {
     await writeFile(path, bytes);
     return path;
   };
-  const newFiles = (s3: Partial<S3Settings> = {}, location = newLocation()) => ({
+  const newFiles = (s3: Partial<S3ClientSettings> = {}, location = newLocation()) => ({
     location,
     files: createS3Files({ location, s3: { ...server.s3, ...s3 } }),
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
+import { loopbackAllowListText, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 
 test('hosts, addresses and networks are read, with ports where they are given', () => {
   const list = parseAllowList('minio, MinIO.internal.:9000\n10.0.0.0/8 fd00::/8,[::1]:8080 ::1 192.0.2.7:81');
@@ -19,7 +19,7 @@ test('an empty text allows nothing', () => {
 });
 
 test('the default of embedded mode can be read', () => {
-  assert.equal(parseAllowList(loopbackAllowance).networks.length, 2);
+  assert.equal(parseAllowList(loopbackAllowListText).networks.length, 2);
 });
 
 const bad = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
+import { loopbackAllowListText, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 import { isAddressAllowed, urlRefusal } from '../../../../src/platform/outbound/guard/guard.ts';
 import { hostileTargets } from '../../../support/hostile/hostile-targets.ts';
 
@@ -76,7 +76,7 @@ test('low ports and ports of other protocols are refused unless they are allowed
 });
 
 const nothing = parseAllowList('');
-const loopback = parseAllowList(loopbackAllowance);
+const loopback = parseAllowList(loopbackAllowListText);
 
 for (const { title, url } of hostileTargets(8080).filter(({ answers }) => answers === undefined)) {
   test(`refused at creation: ${title}`, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
 import { after, before, test } from 'node:test';
-import { loopbackAllowance, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
+import { loopbackAllowListText, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
 import { isOwnEndpoint } from '../../../../src/platform/outbound/guard/guard.ts';
 import { answering, hostileReceiver, type HostileReceiver } from '../../../support/hostile/hostile-receivers.ts';
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => Promise.all([own.close(), other.close(), redirector.close()]));
 
-function newClient(allow = loopbackAllowance) {
+function newClient(allow = loopbackAllowListText) {
   const endpoints = [{ host: '127.0.0.1', port: own.port }];
   const lookup = () => Promise.resolve(['127.0.0.1']);
   return createGuardedClient({ allow: parseAllowList(allow), own: endpoints, lookup });

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSizes } from '../../../../src/catalogue/media/frame-size.ts';
+import { frameSizesAt720p } from '../../../../src/catalogue/media/frame-size.ts';
 import { createRandom } from '../../../../src/providers/preview/film-random.ts';
-import { choosePalette, drawn } from '../../../../src/providers/preview/scenes/drawing.ts';
-import { scene } from '../../../../src/providers/preview/scenes/scenes.ts';
+import { choosePalette, renderDrawing } from '../../../../src/providers/preview/scenes/drawing.ts';
+import { chooseScene } from '../../../../src/providers/preview/scenes/scenes.ts';
 import { placesOf } from '../render-support.ts';
 
 const seeds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
-function sceneOf(seed: string, frame: (typeof frameSizes)['16:9'], filmFrames: number) {
+function sceneOf(seed: string, frame: (typeof frameSizesAt720p)['16:9'], filmFrames: number) {
   const random = createRandom(seed, 'scenery');
-  return scene({ frame, filmFrames, random, palette: choosePalette(random) });
+  return chooseScene({ frame, filmFrames, random, palette: choosePalette(random) });
 }
 
 test('the ground of a scene fills the frame, and no strip ends before the film does', () => {
-  for (const frame of Object.values(frameSizes)) {
+  for (const frame of Object.values(frameSizesAt720p)) {
     for (const seed of seeds) {
       const [ground, ...layers] = sceneOf(seed, frame, 360);
       assert.deepEqual([ground?.widthPx, ground?.heightPx], [frame.widthPx, frame.heightPx]);
@@ -31,10 +31,10 @@ test('the ground of a scene fills the frame, and no strip ends before the film d
 
 test('every scene is a picture in which something moves', async () => {
   for (const seed of seeds) {
-    const drawings = sceneOf(seed, frameSizes['16:9'], 96);
+    const drawings = sceneOf(seed, frameSizesAt720p['16:9'], 96);
     const moving = drawings.filter((one) => placesOf(one, 2)[0]?.x !== placesOf(one, 2)[1]?.x);
     assert.ok(moving.length >= 3);
-    for (const { rgba, widthPx, heightPx } of await Promise.all(drawings.map(drawn))) {
+    for (const { rgba, widthPx, heightPx } of await Promise.all(drawings.map(renderDrawing))) {
       assert.equal(rgba.length, 4 * widthPx * heightPx);
       assert.ok(rgba.some((byte) => byte > 0));
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { frameSizes, type FrameSize } from '../../../../src/catalogue/media/frame-size.ts';
+import { frameSizesAt720p, type FrameSize } from '../../../../src/catalogue/media/frame-size.ts';
 import type { Layer } from '../../../../src/providers/preview/compose-layers.ts';
 import { createRandom } from '../../../../src/providers/preview/film-random.ts';
 import { choosePalette } from '../../../../src/providers/preview/scenes/drawing.ts';
@@ -38,7 +38,7 @@ test('a long prompt is cut at a word, and the title says so', () => {
 
 test('titles and mark stay inside the margins, titles in the lower third, in every ratio, whatever the text', async () => {
   const texts = ['Hi', 'W'.repeat(500), 'wide words that fill line after line '.repeat(4), 'Z\u0351\u0489'.repeat(60)];
-  for (const frame of Object.values(frameSizes)) {
+  for (const frame of Object.values(frameSizesAt720p)) {
     for (const text of texts) {
       const { titles, mark } = await layersOf(text, frame);
       assert.ok(titles.length > 0);
@@ -57,7 +57,7 @@ test('markup in a prompt is text', async () => {
 });
 
 test('every film says in the picture, from its first frame to its last, that no AI model made it', async () => {
-  for (const frame of Object.values(frameSizes)) {
+  for (const frame of Object.values(frameSizesAt720p)) {
     const { mark } = await layersOf('Hi', frame);
     assert.ok(mark.every(({ time, widthPx }) => time === undefined && widthPx > 300));
     assert.ok(whiteOf(mark) > 500, `${whiteOf(mark)} white pixels`);
@@ -80,7 +80,7 @@ test('on a machine that says nothing about its fonts, settings of ours are used 
 
 /** Counts the nearly white pixels of the titles. */
 async function inkOf(text: string): Promise<number> {
-  return whiteOf((await layersOf(text, frameSizes['16:9'])).titles);
+  return whiteOf((await layersOf(text, frameSizesAt720p['16:9'])).titles);
 }
 
 function whiteOf(layers: readonly Layer[]): number {

@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
-import { findBalance } from '../../../../src/library/limits/account-limit-use.ts';
-import { listActions } from '../../../../src/accounts/operators/operator-actions.ts';
+import { findBalanceAndThreshold } from '../../../../src/library/limits/account-limit-use.ts';
+import { listOperatorActions } from '../../../../src/accounts/operators/operator-actions.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../../support/service/operator-key.ts';
@@ -55,7 +55,7 @@ test('fields are the query of a GET and the body of a POST; an account is named,
   await data('POST', `${accounts}/suspend`, '--account', accountId, ...reason);
   const account = await findAccount(db, accountId);
   assert.deepEqual([account?.maxUnfinishedTasks, account?.createRate?.quota], [7, 50]);
-  const [suspension] = await listActions(db, { accountId, limit: 1 });
+  const [suspension] = await listOperatorActions(db, { accountId, limit: 1 });
   assert.equal(suspension?.details['reason'], 'true', 'a text, although it is JSON');
   assert.equal(suspension.actor.kind === 'operator' && suspension.actor.operatorId, operator.operatorId);
 });
@@ -69,7 +69,7 @@ test('null and lists are values, @FILE is a text, --input the body, and a header
     const { entry } = await data(...grant, '--account', studio.accountId, '-F', `reason=@${reason}`);
     assert.equal((entry as { reason: string }).reason, 'invoice 17');
   }
-  assert.equal((await findBalance(service.database.db, studio.accountId))?.balance, 505);
+  assert.equal((await findBalanceAndThreshold(service.database.db, studio.accountId))?.balance, 505);
   const rename = { accountId: studio.accountId, name: 'Studio' };
   await writeFile(body, JSON.stringify(rename));
   assert.equal((await data('POST', `${accounts}/rename`, '--input', body))['name'], 'Studio');

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { createAccount } from '../../../../src/credits/open-account.ts';
 import { setMembership } from '../../../../src/accounts/people/memberships.ts';
 import { findLink } from '../../../../src/accounts/sign-in/one-time-links.ts';
-import { listActions } from '../../../../src/accounts/operators/operator-actions.ts';
-import { inviteAs } from '../../../../src/accounts/people/people-actions.ts';
+import { listOperatorActions } from '../../../../src/accounts/operators/operator-actions.ts';
+import { invitePersonAs } from '../../../../src/accounts/people/people-actions.ts';
 import { createUser } from '../../../../src/accounts/people/users.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { videogen } from '../../../support/processes/run-videogen.ts';
@@ -50,7 +50,7 @@ test('reset creates a link for a person by address, which is also mailed if ther
   const { json } = await run('reset', 'Erin@Example.com');
   assert.equal((await linkAt(json['url'], 'reset'))?.email, 'erin@example.com');
   assert.equal(json['isMailed'], false);
-  const [latest] = await listActions(db, { limit: 1 });
+  const [latest] = await listOperatorActions(db, { limit: 1 });
   assert.equal(latest?.action, 'people.reset');
   assert.ok(!JSON.stringify(latest).includes(String(json['url']).slice(-43)));
   assert.match((await run('reset', 'unknown@example.com')).stderr, /no user has the address/);
@@ -69,11 +69,11 @@ test('erase deletes a person by address or id, and an address that was only invi
     await createUser(db, { email: 'grace@example.com', passwordHash: 'x', isOperator: false }),
   ];
   const invited = { email: 'heidi@example.com', isOperator: true, accountId: undefined, role: undefined };
-  await inviteAs(db, { kind: 'command_line', name: 'ada' }, invited, undefined);
+  await invitePersonAs(db, { kind: 'command_line', name: 'ada' }, invited, undefined);
   assert.deepEqual((await run('erase', 'Frank@Example.com')).json, { userId: frank.userId });
   assert.deepEqual((await run('erase', grace.userId)).json, { userId: grace.userId });
   assert.deepEqual((await run('erase', 'heidi@example.com')).json, { userId: null });
-  const actions = await listActions(db, { limit: 100 });
+  const actions = await listOperatorActions(db, { limit: 100 });
   assert.equal(actions.filter(({ action }) => action === 'people.erase').length, 3);
   assert.ok(!/frank|grace|heidi/.test(JSON.stringify(actions)));
   for (const address of ['frank@example.com', 'heidi@example.com'])

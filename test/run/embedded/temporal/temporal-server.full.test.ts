@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
-import { commandOf } from '../../../../src/run/embedded/running-process.ts';
+import { commandLineOf } from '../../../../src/run/embedded/running-process.ts';
 import { startTemporal, type TemporalServer } from '../../../../src/run/embedded/temporal/temporal-server.ts';
 import {
   awkwardFolder,
@@ -64,7 +64,7 @@ test('a workflow with our search attributes, the address and the UI survive a st
   await startWorkflow(first, 'task-1');
   assert.match(await (await fetch(first.uiUrl)).text(), /<html/i);
   await first.stop();
-  assert.equal(await commandOf(first.pid), undefined);
+  assert.equal(await commandLineOf(first.pid), undefined);
 
   const second = await start(t, folder);
   assert.deepEqual([second.address, second.uiUrl], [first.address, first.uiUrl]);
@@ -94,7 +94,7 @@ test('a server left behind by a killed process is stopped, and one with the same
   await startWorkflow(orphan, 'task-1');
   await starter.abandon();
   const server = await start(t, folder);
-  assert.equal(await commandOf(Number(starter.report['pid'])), undefined);
+  assert.equal(await commandLineOf(Number(starter.report['pid'])), undefined);
   assert.equal(server.address, orphan.address);
   assert.equal(await stateOnceBack(server, 'task-1'), 'RUNNING');
 });
@@ -106,7 +106,7 @@ test('the pid file of a crashed machine, whose pid is another program today, doe
   t.after(() => program.kill('SIGKILL'));
   await writeFile(join(folder, 'pid'), `${program.pid}\n`);
   await start(t, folder);
-  assert.equal(await commandOf(program.pid ?? 0), 'sleep 3600');
+  assert.equal(await commandLineOf(program.pid ?? 0), 'sleep 3600');
 });
 
 test('the pid file of a copied folder, whose original runs and has a longer name, does not block', async (t) => {
@@ -118,7 +118,7 @@ test('the pid file of a copied folder, whose original runs and has a longer name
   t.after(() => program.kill('SIGKILL'));
   await writeFile(join(folder, 'pid'), `${program.pid}\n`);
   assert.deepEqual((await start(t, folder)).log, []);
-  assert.ok(await commandOf(program.pid ?? 0));
+  assert.ok(await commandLineOf(program.pid ?? 0));
 });
 
 test("a server that has died is not replaced by another installation's at its address", async (t) => {
@@ -158,7 +158,7 @@ exec '${await testTemporalCli()}' "$@"
   t.after(server.stop);
   const program = Number(await readFile(`${cliPath}.pid`, 'utf8'));
   t.after(() => process.kill(program, 'SIGKILL'));
-  assert.notEqual(await commandOf(program), undefined, 'it keeps the port');
+  assert.notEqual(await commandLineOf(program), undefined, 'it keeps the port');
   assert.match(await (await fetch(server.uiUrl)).text(), /<html/i);
 });
 
@@ -172,7 +172,7 @@ test('a damaged database is reported with a fix, which works, and nothing is lef
     return true;
   });
   const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
-  assert.equal(await commandOf(pid), undefined);
+  assert.equal(await commandLineOf(pid), undefined);
   for (const name of await readdir(folder)) if (name.startsWith('temporal.db')) await rm(join(folder, name));
   await startWorkflow(await start(t, folder), 'task-1');
 });

@@ -13,7 +13,7 @@ import {
   type TestEnvironment,
 } from '../../../support/service/test-service.ts';
 import { recordEvents } from '../../../support/service/metric-event-sinks.ts';
-import { freePort } from '../../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../../src/run/embedded/persisted-port.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 
 // The rules of /readyz over a real database and a real Temporal. test/api/app and test/run/metrics/start-metrics show how it answers.
@@ -122,7 +122,7 @@ async function watch(given: { events: ServiceEvents; databaseUrl: string; namesp
 
 test('a worker is not ready without its namespace or its database, and the result of each check is counted', async (t: TestContext) => {
   const { databaseUrl } = environment.settings;
-  const nowhere = `postgres://a@127.0.0.1:${await freePort()}/b`;
+  const nowhere = `postgres://a@127.0.0.1:${await reserveFreePort()}/b`;
   for (const [given, reasons, isDatabaseUp, isTemporalUp] of [
     [{ databaseUrl }, [], true, true],
     [{ databaseUrl, namespace: 'lost' }, ['Temporal has no namespace lost'], true, false],

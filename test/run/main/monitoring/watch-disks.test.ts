@@ -3,7 +3,7 @@ import fileSystem, { stat, statfs } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { foldersOf, watchDisks } from '../../../../src/run/main/monitoring/watch-disks.ts';
+import { writtenFoldersOf, watchDisks } from '../../../../src/run/main/monitoring/watch-disks.ts';
 import { readDisk, spaceProblem } from '../../../../src/platform/process/disk.ts';
 import type { LogOutput } from '../../../../src/platform/log/log-output.ts';
 import { recordEvents } from '../../../support/service/metric-event-sinks.ts';
@@ -46,7 +46,7 @@ test('a process names the folders that it writes to, and a log on a full disk; d
   const output: LogOutput = { write: () => {}, flushSync: () => {}, takeDropped, failure: () => failure };
   const events = recordEvents('disk_checked', 'log_lines_dropped');
   const log = Object.assign(pino({ level: 'silent' }), { output });
-  const folders = foldersOf({
+  const folders = writtenFoldersOf({
     workFolder: folder,
     resultStore: { kind: 'bucket', bucket: 'films', prefix: '' },
     resultStoreAlso: { kind: 'folder', path: folder },

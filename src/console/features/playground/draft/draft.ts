@@ -1,11 +1,11 @@
 import type { Model, TaskRecord, TaskRequest } from '../../../api/contract.ts';
-import { isObject, type Values } from '../../models/input-values.ts';
-import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from '../form/input-schema.ts';
+import { isObject, type InputValues } from '../../models/input-values.ts';
+import { type ModelInputField, inputFieldsOf, fittedValue, isGiven, fieldValueOf, withFieldValue } from '../form/input-schema.ts';
 
 /** Values that the chosen model does not accept stay for the next one that does. */
 export type Draft = {
   readonly model: string;
-  readonly input: Values;
+  readonly input: InputValues;
   readonly callBackUrl: string;
   /** The number of videos of one model, or one of each of several models. */
   readonly variants: VariantChoice;
@@ -22,17 +22,17 @@ export type VariantChoice = (typeof variantChoices)[number];
 export const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '', variants: '1', otherModels: [] };
 
 /** The draft with the values that the chosen model accepts, and its defaults for the others. */
-export function fitted(draft: Draft, model: Model | undefined): Draft {
+export function fittedDraft(draft: Draft, model: Model | undefined): Draft {
   if (model === undefined) return draft;
-  const input = fieldsOf(model).reduce<Values>(
-    (made, field) => withValue(made, field, fittedValue(field, valueOf(draft.input, field))),
+  const input = inputFieldsOf(model).reduce<InputValues>(
+    (made, field) => withFieldValue(made, field, fittedValue(field, fieldValueOf(draft.input, field))),
     {},
   );
   return { ...draft, model: model.model, input };
 }
 
 /** The input with these values; those of other fields stay, also within an object such as `options`. */
-export function mergedInput(input: Values, values: Values): Values {
+export function mergedInput(input: InputValues, values: InputValues): InputValues {
   const merged = Object.entries(values).map(([name, value]) => {
     const before = input[name];
     return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value] as const;
@@ -41,28 +41,28 @@ export function mergedInput(input: Values, values: Values): Values {
 }
 
 /** The request of a fitted draft, without optional parts that are empty. */
-export function requestOf({ model, input, callBackUrl }: Draft, fields: readonly Field[]): TaskRequest {
+export function taskRequestOf({ model, input, callBackUrl }: Draft, fields: readonly ModelInputField[]): TaskRequest {
   const sent = fields
-    .filter((field) => field.isRequired || isGiven(valueOf(input, field)))
-    .reduce<Values>((made, field) => withValue(made, field, sentValue(field, valueOf(input, field))), {});
+    .filter((field) => field.isRequired || isGiven(fieldValueOf(input, field)))
+    .reduce<InputValues>((made, field) => withFieldValue(made, field, sentValue(field, fieldValueOf(input, field))), {});
   // The form offers what the model's own schema describes, which the types do not know.
   return { model, input: sent, ...(callBackUrl !== '' && { callBackUrl }) } as unknown as TaskRequest;
 }
 
 /** The draft holds numbers as typed. The API rejects text that is not a number. */
-function sentValue({ control: { kind } }: Field, value: unknown): unknown {
+function sentValue({ control: { kind } }: ModelInputField, value: unknown): unknown {
   const figure = kind === 'number' && typeof value === 'string' ? Number(value) : Number.NaN;
   return Number.isFinite(figure) ? figure : value;
 }
 
 /** An earlier request, to be changed and sent again. */
-export function draftOf({ param }: Pick<TaskRecord, 'param'>): Pick<Draft, 'model' | 'input' | 'callBackUrl'> {
+export function draftFromTask({ param }: Pick<TaskRecord, 'param'>): Pick<Draft, 'model' | 'input' | 'callBackUrl'> {
   const { input, model, callBackUrl = '' } = param;
   return { model, input, callBackUrl };
 }
 
 /** As the API counts: code points, not UTF-16 units. */
-export function lengthOf(text: string): number {
+export function codePointCount(text: string): number {
   return [...text].length;
 }
 

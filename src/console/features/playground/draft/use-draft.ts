@@ -3,7 +3,7 @@ import type { Model, TaskRecord } from '../../../api/contract.ts';
 import { useAccount, useMe } from '../../../api/session.ts';
 import { useAddress } from '../../../ui/lists/filters.tsx';
 import { useTask } from '../../tasks/detail/use-task.ts';
-import { type Draft, type DraftChange, draftOf, fitted, mergedInput } from './draft.ts';
+import { type Draft, type DraftChange, draftFromTask, fittedDraft, mergedInput } from './draft.ts';
 import { storedDraft, storeDraft } from './draft-store.ts';
 
 /** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
@@ -19,9 +19,9 @@ export function useDraft(models: readonly Model[]) {
     shown.current = found ?? shown.current;
     // A model may be unavailable for a while. Its form stays, because another model has another price.
     const model = found ?? (shown.current?.model === one.model ? shown.current : undefined);
-    return { model, draft: fitted(one, model) };
+    return { model, draft: fittedDraft(one, model) };
   };
-  const fill = (task: Pick<TaskRecord, 'param'>) => setDraft((current) => ({ ...current, ...draftOf(task) }));
+  const fill = (task: Pick<TaskRecord, 'param'>) => setDraft((current) => ({ ...current, ...draftFromTask(task) }));
   useEffect(() => {
     if (from === undefined || source === undefined) return;
     fill(source.task);

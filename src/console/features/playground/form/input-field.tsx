@@ -1,14 +1,14 @@
-import { CheckField, ChoiceField, TextArea, TextField } from '../../../ui/forms/field.tsx';
+import { CheckField, SegmentedOrSelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
 import { textsOf } from '../../models/input-values.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
-import { lengthOf } from '../draft/draft.ts';
-import { type Control, type Field, isGiven } from './input-schema.ts';
+import { codePointCount } from '../draft/draft.ts';
+import { type ModelInputControl, type ModelInputField, isGiven } from './input-schema.ts';
 import { MediaField } from '../media/media-field.tsx';
 import type { OnPending } from '../media/pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 
 type ControlProps = {
-  readonly field: Field;
+  readonly field: ModelInputField;
   readonly value: unknown;
   /** Why the field cannot be used beside another one that is given. */
   readonly blocked: string | undefined;
@@ -57,19 +57,19 @@ type Shared = {
   readonly hint?: string;
   readonly onValue: (value: unknown) => void;
 };
-type Of<Kind extends Control['kind']> = Extract<Control, { readonly kind: Kind }>;
+type Of<Kind extends ModelInputControl['kind']> = Extract<ModelInputControl, { readonly kind: Kind }>;
 
 type TextProps = Shared & { readonly field: string; readonly control: Of<'text'>; readonly text: string };
 
 function TextControl({ field, control: { maxLength, isLong }, text, ...shared }: TextProps) {
-  const left = maxLength - lengthOf(text);
+  const left = maxLength - codePointCount(text);
   const all = { ...shared, value: text, count: left < maxLength * 0.2 ? playgroundText.charactersLeft(left) : '' };
   if (!isLong) return <TextField {...all} autocomplete="off" />;
   if (field !== 'prompt') return <TextArea {...all} rows={2} />;
   return <TextArea {...all} placeholder={playgroundText.promptExample} />;
 }
 
-type ChoiceProps = Shared & { readonly of: Field; readonly values: Of<'choice'>['values']; readonly value: unknown };
+type ChoiceProps = Shared & { readonly of: ModelInputField; readonly values: Of<'choice'>['values']; readonly value: unknown };
 
 const unset = '';
 
@@ -77,7 +77,7 @@ function ChoiceControl({ of, values, value, onValue, ...shared }: ChoiceProps) {
   const { name, standard, isRequired } = of;
   const isOptional = standard === undefined && !isRequired;
   return (
-    <ChoiceField
+    <SegmentedOrSelectField
       {...shared}
       value={isGiven(value) ? String(value) : unset}
       options={[
@@ -132,7 +132,7 @@ function spanOf({ min, max }: Of<'number'>): string {
 }
 
 /** The description is for those who write requests: here a default is in sight, and only fields without one need a line. */
-function hintOf({ description, standard, needs, excludes, isRequired, control }: Field): string {
+function hintOf({ description, standard, needs, excludes, isRequired, control }: ModelInputField): string {
   const sentences = [
     control.kind === 'media' && rateWords(control, isRequired),
     // The label of a list of images needs no description.

@@ -1,12 +1,12 @@
 import type { Model } from '../../../api/contract.ts';
 import type { UploadKind } from '../../../../media/references/upload-rules.ts';
-import { boundsOf, isObject, mediaKindOf, textsOf, type Values } from '../../models/input-values.ts';
+import { boundsOf, isObject, mediaKindOf, textsOf, type InputValues } from '../../models/input-values.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 
 export type Scalar = string | number | boolean;
 
-export type Control =
+export type ModelInputControl =
   | { readonly kind: 'text'; readonly maxLength: number; readonly isLong: boolean }
   | { readonly kind: 'choice'; readonly values: readonly Scalar[] }
   | { readonly kind: 'range'; readonly min: number; readonly max: number }
@@ -25,7 +25,7 @@ export type Control =
       readonly max: number;
     };
 
-export type Field = {
+export type ModelInputField = {
   readonly name: string;
   /** The object of `input` that holds the field, such as `options`. */
   readonly parent: string | undefined;
@@ -38,7 +38,7 @@ export type Field = {
   readonly needs: readonly string[];
   /** Fields that must be left out together with this one. */
   readonly excludes: readonly string[];
-  readonly control: Control;
+  readonly control: ModelInputControl;
 };
 
 /** The API uses this much of JSON Schema. */
@@ -63,18 +63,18 @@ type Schema = {
 };
 
 /** The fields of a model in the order of its schema. Fields that leave no choice are left out. */
-export function fieldsOf({ inputSchema }: Model): readonly Field[] {
+export function inputFieldsOf({ inputSchema }: Model): readonly ModelInputField[] {
   return fieldsBelow(inputSchema, undefined);
 }
 
 /** The defaults of a model, also of fields that leave no choice. */
-export function standardsOf({ inputSchema }: Model): Values {
+export function defaultInputOf({ inputSchema }: Model): InputValues {
   const { properties = {} }: Schema = inputSchema;
   const standards = Object.entries(properties).map(([name, schema]) => [name, schema.default] as const);
   return Object.fromEntries(standards.filter(([, standard]) => standard !== undefined));
 }
 
-function fieldsBelow(holder: Schema, parent: string | undefined): readonly Field[] {
+function fieldsBelow(holder: Schema, parent: string | undefined): readonly ModelInputField[] {
   const { properties = {}, required = [], dependentRequired = {}, allOf = [] } = holder;
   const pairs = allOf.map(({ not }) => not?.required ?? []);
   return Object.entries(properties).flatMap(([name, schema]) => {
@@ -102,7 +102,7 @@ function fieldsBelow(holder: Schema, parent: string | undefined): readonly Field
 }
 
 /** Undefined for a field that leaves no choice. */
-function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
+function controlOf(schema: Schema, isOwn: boolean): ModelInputControl | undefined {
   const { type } = schema;
   const media = mediaKindOf(schema);
   if (media !== undefined) {
@@ -130,7 +130,7 @@ function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
 }
 
 /** The value as the field takes it: what it does not take is replaced by its default. */
-export function fittedValue({ control, standard }: Field, value: unknown): unknown {
+export function fittedValue({ control, standard }: ModelInputField, value: unknown): unknown {
   const { kind } = control;
   if (kind === 'text') return typeof value === 'string' ? value : (standard ?? '');
   if (kind === 'choice') return control.values.some((one) => one === value) ? value : standard;
@@ -149,12 +149,12 @@ export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 
-export function valueOf(input: Values, { parent, name }: Pick<Field, 'parent' | 'name'>): unknown {
+export function fieldValueOf(input: InputValues, { parent, name }: Pick<ModelInputField, 'parent' | 'name'>): unknown {
   const holder = parent === undefined ? input : input[parent];
   return isObject(holder) ? holder[name] : undefined;
 }
 
-export function withValue(input: Values, { parent, name }: Pick<Field, 'parent' | 'name'>, value: unknown): Values {
+export function withFieldValue(input: InputValues, { parent, name }: Pick<ModelInputField, 'parent' | 'name'>, value: unknown): InputValues {
   if (parent === undefined) return { ...input, [name]: value };
   const holder = input[parent];
   return { ...input, [parent]: { ...(isObject(holder) && holder), [name]: value } };

@@ -1,24 +1,24 @@
 import type { Model } from '../../../api/contract.ts';
 import {
   creditsFor,
-  type ListedPrice,
+  type ApplicablePrice,
   type PricedInput,
   priceAt,
 } from '../../../../catalogue/prices/price-conditions.ts';
-import { isObject, type Values } from '../../models/input-values.ts';
-import { standardsOf } from './input-schema.ts';
+import { isObject, type InputValues } from '../../models/input-values.ts';
+import { defaultInputOf } from './input-schema.ts';
 
 export type LivePrice = {
   /** Undefined if no price of the model has begun for this input. */
-  readonly now: ListedPrice | undefined;
+  readonly now: ApplicablePrice | undefined;
   /** The credits for a video of the requested length. */
   readonly total: number;
   /** The next announced change of the price for this input. */
-  readonly next: ListedPrice | undefined;
+  readonly next: ApplicablePrice | undefined;
 };
 
 /** The price of a request, by the same functions as the API's. A price that was announced when the models were read may have begun since. */
-export function livePrice(model: Model, sent: Values, nowMs: number): LivePrice {
+export function livePrice(model: Model, sent: InputValues, nowMs: number): LivePrice {
   const rows = model.prices.map(({ rates, ...price }) => ({
     ...price,
     amounts: rates.map(({ fromTime, ...credits }) => ({ ...credits, fromMs: fromTime })),
@@ -35,8 +35,8 @@ export function livePrice(model: Model, sent: Values, nowMs: number): LivePrice 
 }
 
 /** The input as the API completes it: also fields that leave no choice may decide the price. */
-function accepted(model: Model, sent: Values): PricedInput & { readonly duration?: unknown } {
-  const standards = standardsOf(model);
+function accepted(model: Model, sent: InputValues): PricedInput & { readonly duration?: unknown } {
+  const standards = defaultInputOf(model);
   const [own, given] = [standards['options'], sent['options']];
   const options = { ...(isObject(own) && own), ...(isObject(given) && given) };
   return { ...standards, ...sent, options: options as PricedInput['options'] };

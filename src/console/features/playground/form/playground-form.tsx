@@ -1,14 +1,14 @@
 import type { JSX } from 'preact';
 import type { Model } from '../../../api/contract.ts';
 import type { ApiProblem } from '../../../api/problem.ts';
-import { ChoiceField, TextField } from '../../../ui/forms/field.tsx';
+import { SegmentedOrSelectField, TextField } from '../../../ui/forms/field.tsx';
 import { Fold } from '../../../ui/controls/fold.tsx';
 import { Form } from '../../../ui/forms/form.tsx';
 import type { Draft, DraftChange } from '../draft/draft.ts';
-import { fileHandlers } from '../media/file-drop.ts';
+import { fileDropHandlers } from '../media/file-drop.ts';
 import { GenerateButton, priceWords } from './generate-button.tsx';
-import { hasError, InputFields } from './input-fields.tsx';
-import { fieldsOf } from './input-schema.ts';
+import { hasFieldError, InputFields } from './input-fields.tsx';
+import { inputFieldsOf } from './input-schema.ts';
 import type { OnPending } from '../media/pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 import { OtherModels, VariantFields } from './variant-fields.tsx';
@@ -34,9 +34,9 @@ export function PlaygroundForm(props: FormProps) {
   if (models.length === 0 && model === undefined) return <p>{playgroundText.noModel}</p>;
   const { error } = submission;
   return (
-    <section class="card padded" aria-label={playgroundText.form} {...fileHandlers} onKeyDown={pressed}>
+    <section class="card padded" aria-label={playgroundText.form} {...fileDropHandlers} onKeyDown={pressed}>
       <Form submission={submission} onSubmit={onGenerate}>
-        <ChoiceField
+        <SegmentedOrSelectField
           label={playgroundText.model}
           name="model"
           value={draft.model}
@@ -50,7 +50,7 @@ export function PlaygroundForm(props: FormProps) {
               <OtherModels models={models} model={model} draft={draft} onChange={onChange} />
             )}
             <InputFields
-              fields={fieldsOf(model)}
+              fields={inputFieldsOf(model)}
               draft={draft}
               problem={error}
               onPending={onPending}
@@ -59,7 +59,7 @@ export function PlaygroundForm(props: FormProps) {
             <Fold
               title={playgroundText.callback}
               isGiven={draft.callBackUrl !== ''}
-              problem={hasError(error, 'callBackUrl') && error}
+              problem={hasFieldError(error, 'callBackUrl') && error}
             >
               <TextField
                 label="callBackUrl"

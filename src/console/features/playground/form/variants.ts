@@ -1,8 +1,8 @@
 import type { Model, TaskRequest } from '../../../api/contract.ts';
-import type { Values } from '../../models/input-values.ts';
+import type { InputValues } from '../../models/input-values.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
-import { type Draft, fitted, maxVariants, requestOf } from '../draft/draft.ts';
-import { type Field, fieldsOf, isGiven, standardsOf, valueOf, withValue } from './input-schema.ts';
+import { type Draft, fittedDraft, maxVariants, taskRequestOf } from '../draft/draft.ts';
+import { type ModelInputField, inputFieldsOf, isGiven, defaultInputOf, fieldValueOf, withFieldValue } from './input-schema.ts';
 import { type LivePrice, livePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 
@@ -31,7 +31,7 @@ function modelVariants({ draft, model, models, now }: Form): readonly Variant[] 
   return [model, ...others].map((one) => ({
     label: one.title,
     changes: one === model ? [] : changesOf(draft, model, one),
-    ...variantOf(one, fitted(draft, one), now),
+    ...variantOf(one, fittedDraft(draft, one), now),
   }));
 }
 
@@ -43,24 +43,24 @@ function seedVariants({ draft, model, now }: Form, count: number, seeds: readonl
   const field = seedField(model);
   return Array.from({ length: count }, (_, index) => {
     const seed = count === 1 || field === undefined ? undefined : seedOf(field, draft.input, seeds, index);
-    const input = seed === undefined || field === undefined ? draft.input : withValue(draft.input, field, seed);
+    const input = seed === undefined || field === undefined ? draft.input : withFieldValue(draft.input, field, seed);
     const label = seed === undefined ? playgroundText.variant(index + 1) : playgroundText.seed(seed);
     return { label, changes: [], ...variantOf(model, { ...draft, input }, now) };
   });
 }
 
 function variantOf(model: Model, draft: Draft, now: number) {
-  const request = requestOf(draft, fieldsOf(model));
+  const request = taskRequestOf(draft, inputFieldsOf(model));
   return { model, request, price: livePrice(model, request.input, now) };
 }
 
-export function seedField(model: Model): Field | undefined {
-  return fieldsOf(model).find(({ name, parent, control }) => name === 'seed' && !parent && control.kind === 'number');
+export function seedField(model: Model): ModelInputField | undefined {
+  return inputFieldsOf(model).find(({ name, parent, control }) => name === 'seed' && !parent && control.kind === 'number');
 }
 
 /** Seeds that follow the given one, or random ones within the bounds of the model. Text that is no number stays: the API rejects it. */
-function seedOf(field: Field, input: Values, seeds: readonly number[], index: number): unknown {
-  const given = valueOf(input, field);
+function seedOf(field: ModelInputField, input: InputValues, seeds: readonly number[], index: number): unknown {
+  const given = fieldValueOf(input, field);
   const first = isGiven(given) ? Number(given) : (seeds[index] ?? index);
   if (!Number.isInteger(first)) return given;
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = field.control.kind === 'number' ? field.control : {};
@@ -72,16 +72,16 @@ function seedOf(field: Field, input: Values, seeds: readonly number[], index: nu
 
 /** Returns what another model leaves out of the form, or takes with another value. */
 function changesOf(draft: Draft, model: Model, other: Model): readonly string[] {
-  const { input } = fitted(draft, other);
-  const fields = fieldsOf(other);
-  const standards = standardsOf(other);
-  return fieldsOf(model).flatMap((field) => {
+  const { input } = fittedDraft(draft, other);
+  const fields = inputFieldsOf(other);
+  const standards = defaultInputOf(other);
+  return inputFieldsOf(model).flatMap((field) => {
     const { name, parent, control } = field;
     const word = fieldWord(name);
-    const value = valueOf(draft.input, field);
+    const value = fieldValueOf(draft.input, field);
     // A field that leaves no choice is not among the fields, but has a value.
     const taken = fields.some(({ path }) => path === field.path)
-      ? valueOf(input, field)
+      ? fieldValueOf(input, field)
       : parent
         ? undefined
         : standards[name];

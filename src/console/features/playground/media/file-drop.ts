@@ -7,7 +7,7 @@ import { playgroundText } from '../playground-text.ts';
 
 type DropProps = Pick<JSX.HTMLAttributes<HTMLElement>, 'onDragOver' | 'onDragLeave' | 'onDrop' | 'onPaste'>;
 
-export const fileHandlers: DropProps = {
+export const fileDropHandlers: DropProps = {
   onDragOver: (event) => {
     if (event.dataTransfer?.types.includes('Files') !== true) return;
     event.preventDefault();

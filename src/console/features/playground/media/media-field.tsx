@@ -3,7 +3,7 @@ import {
   maxUploadBytes,
   maxUploadMegabytes,
   type UploadKind,
-  uploadTypes,
+  uploadMediaTypes,
 } from '../../../../media/references/upload-rules.ts';
 import { upload } from '../../../api/call.ts';
 import { failureOf } from '../../../api/problem.ts';
@@ -12,10 +12,10 @@ import { Button } from '../../../ui/controls/button.tsx';
 import { TextField } from '../../../ui/forms/field.tsx';
 import { useFieldError } from '../../../ui/forms/form.tsx';
 import { ImagePlus, Link2, X } from '../../../ui/controls/icons.ts';
-import { MediaThumbnail, storePreview } from '../../tasks/media-thumbnail.tsx';
+import { MediaThumbnail, storePreviewLink } from '../../tasks/media-thumbnail.tsx';
 import type { OnPending } from './pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
-import { isExpired, isUpload } from './upload-previews.ts';
+import { isUploadExpired, isUploadUrl } from './upload-previews.ts';
 
 type MediaProps = {
   readonly label: string;
@@ -83,7 +83,7 @@ export function MediaField(props: MediaProps) {
           type="file"
           hidden
           multiple={max > 1}
-          accept={uploadTypes[media].join(',')}
+          accept={uploadMediaTypes[media].join(',')}
           aria-label={playgroundText.filesOf(label)}
           onChange={(event) => {
             const { files } = event.currentTarget;
@@ -137,7 +137,7 @@ function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
         if (file.size > maxUploadBytes(media))
           throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));
         const { url, previewUrl } = await upload(file, { account: accountId });
-        storePreview(url, previewUrl);
+        storePreviewLink(url, previewUrl);
         onUploaded(url);
       }
     } catch (error) {
@@ -175,9 +175,9 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
 
 /** People recognize the address of a file elsewhere, and nothing in that of an upload. */
 function nameOf(url: string, media: UploadKind): string {
-  if (!isUpload(url)) return url.split('?')[0] ?? url;
+  if (!isUploadUrl(url)) return url.split('?')[0] ?? url;
   const name = playgroundText.uploaded[media];
-  return isExpired(url) ? playgroundText.expired(name) : name;
+  return isUploadExpired(url) ? playgroundText.expired(name) : name;
 }
 
 type ByUrlProps = Pick<MediaProps, 'label' | 'onPending'> & { readonly onUrl: (url: string) => void };

@@ -15,7 +15,7 @@ const readTasks = 50;
 const maxPrompts = 20;
 
 /** The latest prompts of the account, each with its latest video. A click fills the form with that task's input. */
-export function HistoryCard({ models, onChosen }: HistoryProps) {
+export function PromptHistoryCard({ models, onChosen }: HistoryProps) {
   const { data, error } = useRead(
     '/api/v1/jobs/listTasks',
     { limit: readTasks },

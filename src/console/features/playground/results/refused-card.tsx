@@ -4,13 +4,13 @@ import { RotateCw } from '../../../ui/controls/icons.ts';
 import { credits } from '../../../ui/figures.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { playgroundText } from '../playground-text.ts';
-import { type Accepted, isCertain, type Refused, useRetry } from '../use-generation.ts';
+import { type AcceptedVariant, isCertainlyNotCharged, type RefusedVariant, useRetryVariant } from '../use-generation.ts';
 
-type RefusedProps = { readonly refused: Refused; readonly onAccepted: (accepted: Accepted) => void };
+type RefusedProps = { readonly refused: RefusedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
 
 /** A variant that was not started: why, whether it was charged, and a retry that is never charged twice. */
 export function RefusedCard({ refused, onAccepted }: RefusedProps) {
-  const retry = useRetry(refused);
+  const retry = useRetryVariant(refused);
   const { label, price } = refused.variant;
   const problem = retry.error ?? refused.problem;
   const fields = Object.entries(problem.errors);
@@ -23,7 +23,7 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
       <Notice tone="bad" title={failure.title}>
         <p>
           {fields.length > 0 ? sentence(failure.sentence) : failure.sentence}{' '}
-          {isCertain(problem) && <strong>{playgroundText.notCharged}</strong>}
+          {isCertainlyNotCharged(problem) && <strong>{playgroundText.notCharged}</strong>}
         </p>
         <div class="row">
           <Button

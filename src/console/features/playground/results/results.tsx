@@ -6,29 +6,29 @@ import { Empty } from '../../../ui/feedback/empty.tsx';
 import { Clapperboard } from '../../../ui/controls/icons.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Loaded } from '../../../ui/feedback/loaded.tsx';
-import { isLive, type TaskView, type useTasks } from '../../tasks/detail/use-task.ts';
+import { isLive, type TaskView, type useTasksById } from '../../tasks/detail/use-task.ts';
 import { NotifyButton } from './notify-when-done.tsx';
 import { usePlayback } from './playback.ts';
 import { PlaybackBar } from './playback-bar.tsx';
 import { playgroundText } from '../playground-text.ts';
 import { RefusedCard } from './refused-card.tsx';
-import type { Accepted, Batch, Refused } from '../use-generation.ts';
+import type { AcceptedVariant, VariantBatch, RefusedVariant } from '../use-generation.ts';
 import { VariantCard } from './variant-card.tsx';
 
 type ResultsProps = {
   readonly taskIds: readonly string[];
-  readonly reads: ReturnType<typeof useTasks>;
+  readonly reads: ReturnType<typeof useTasksById>;
   readonly models: readonly Model[];
   /** The outcome of the last form that was sent from this page, if a part of it was refused. */
-  readonly partly: Batch | undefined;
-  readonly onRetried: (refused: Refused, accepted: Accepted) => void;
+  readonly partly: VariantBatch | undefined;
+  readonly onRetried: (refused: RefusedVariant, accepted: AcceptedVariant) => void;
   readonly onRunAgain: (source: string, taskId: string) => void;
   readonly onEdit: (view: TaskView) => void;
   readonly onClear: () => void;
 };
 
 /** The videos that are made or were made here, side by side: what can be compared plays together. */
-export function Results(props: ResultsProps) {
+export function PlaygroundResults(props: ResultsProps) {
   const { taskIds, reads, partly, onRetried, onClear } = props;
   const playback = usePlayback();
   const [audible, setAudible] = useState<string>();
@@ -102,7 +102,7 @@ function ResultsHead({ views, count, onClear }: HeadProps) {
   );
 }
 
-function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: Batch }) {
+function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: VariantBatch }) {
   const charged = accepted.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
   return (
     <Notice

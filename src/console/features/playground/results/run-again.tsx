@@ -10,8 +10,8 @@ import { credits } from '../../../ui/figures.tsx';
 import { useNow } from '../../../ui/time.tsx';
 import { toast, toastFailure } from '../../../ui/feedback/toast.tsx';
 import type { TaskView } from '../../tasks/detail/use-task.ts';
-import { draftOf, emptyDraft, fitted, requestOf } from '../draft/draft.ts';
-import { fieldsOf, withValue } from '../form/input-schema.ts';
+import { draftFromTask, emptyDraft, fittedDraft, taskRequestOf } from '../draft/draft.ts';
+import { inputFieldsOf, withFieldValue } from '../form/input-schema.ts';
 import { livePrice } from '../form/live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 import { randomSeed } from '../use-generation.ts';
@@ -99,10 +99,10 @@ function ignoreRepeat(event: JSX.TargetedKeyboardEvent<HTMLButtonElement>): void
 
 /** The request of the task as its model takes it today. */
 function repeated(task: TaskView['task'], model: Model, seed: number | undefined): TaskRequest {
-  const draft = fitted({ ...emptyDraft, ...draftOf(task) }, model);
+  const draft = fittedDraft({ ...emptyDraft, ...draftFromTask(task) }, model);
   const field = seedField(model);
-  if (seed === undefined || field?.control.kind !== 'number') return requestOf(draft, fieldsOf(model));
+  if (seed === undefined || field?.control.kind !== 'number') return taskRequestOf(draft, inputFieldsOf(model));
   const { min = 0, max = seed } = field.control;
-  const input = withValue(draft.input, field, min + (seed % (max - min + 1)));
-  return requestOf({ ...draft, input }, fieldsOf(model));
+  const input = withFieldValue(draft.input, field, min + (seed % (max - min + 1)));
+  return taskRequestOf({ ...draft, input }, inputFieldsOf(model));
 }

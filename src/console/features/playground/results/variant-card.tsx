@@ -5,7 +5,7 @@ import { Volume2, VolumeX } from '../../../ui/controls/icons.ts';
 import { credits } from '../../../ui/figures.tsx';
 import type { SharedPlayback } from '../../../ui/player.tsx';
 import { duration, useNow } from '../../../ui/time.tsx';
-import { CancelButton, DownloadLink } from '../../tasks/detail/task-actions.tsx';
+import { CancelTaskButton, DownloadLink } from '../../tasks/detail/task-actions.tsx';
 import { TaskResult } from '../../tasks/detail/task-result.tsx';
 import { tasksText } from '../../tasks/tasks-text.ts';
 import { isLive, type TaskView, useTaskPaths } from '../../tasks/detail/use-task.ts';
@@ -57,7 +57,7 @@ export function VariantCard(props: CardProps) {
         <Link href={of(task.taskId)}>{playgroundText.toTask}</Link>
       </p>
       <div class="row">
-        <CancelButton view={view} />
+        <CancelTaskButton view={view} />
         <DownloadLink url={url} label={tasksText.download} />
         <RunAgain
           view={view}

@@ -1,10 +1,10 @@
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Card, type Fact, Facts } from '../../../ui/page.tsx';
-import { isObject, textsOf, type Values } from '../../models/input-values.ts';
+import { isObject, textsOf, type InputValues } from '../../models/input-values.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
-import { isUpload } from '../../playground/media/upload-previews.ts';
-import { MediaThumbnail, previewOf } from '../media-thumbnail.tsx';
+import { isUploadUrl } from '../../playground/media/upload-previews.ts';
+import { MediaThumbnail, previewLinkOf } from '../media-thumbnail.tsx';
 import { tasksText } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 
@@ -34,7 +34,7 @@ export function RequestCard({ view: { task, contentDeleteTime } }: { readonly vi
 }
 
 /** Derived from the record, so that a field that is newer than this code appears, too. */
-function inputFacts(input: Values): readonly Fact[] {
+function inputFacts(input: InputValues): readonly Fact[] {
   return Object.entries(input).flatMap(([name, value]): readonly Fact[] => {
     if (isObject(value)) return inputFacts(value);
     const urls = textsOf(value).filter((text) => /^https?:/i.test(text));
@@ -54,7 +54,7 @@ function MediaLinks({ media, urls }: { readonly media: string; readonly urls: re
     <ul class="chosen-media">
       {urls.map((url, index) => {
         const [name] = url.split('?');
-        const href = previewOf(url) ?? (isUpload(url) ? undefined : url);
+        const href = previewLinkOf(url) ?? (isUploadUrl(url) ? undefined : url);
         return (
           // The same file may be given twice.
           // oxlint-disable-next-line react/no-array-index-key

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useAccount, useIsOperator, useRoleReason } from '../../../api/session.ts';
+import { useAccount, useIsOperatorPage, useRoleReason } from '../../../api/session.ts';
 import { paths } from '../../../paths.ts';
 import { ActionButton, ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
@@ -12,7 +12,7 @@ import './task.css';
 import { isLive, type TaskView } from './use-task.ts';
 
 /** Below the video: what it cost, how long it took, and what can be done with it. */
-export function TaskBar({ view }: { readonly view: TaskView }) {
+export function TaskCostAndActions({ view }: { readonly view: TaskView }) {
   const { state, costTime, createTime, creditsCharged } = view.task;
   const hasFailed = state === 'fail';
   return (
@@ -46,7 +46,7 @@ function TaskActions({ view }: { readonly view: TaskView }) {
     <>
       <DownloadLink url={resultUrls[0]} label={tasksText.download} />
       <DownloadLink url={lastFrameUrl} label={tasksText.lastFrame} />
-      <CancelButton view={view} />
+      <CancelTaskButton view={view} />
       {isOwn && (
         <LinkButton href={paths.playgroundFrom(accountId, task.taskId)}>
           <RefreshCw size={16} aria-hidden="true" /> {tasksText.runAgain}
@@ -73,8 +73,8 @@ export function DownloadLink({ url, label }: { readonly url: string | undefined;
 }
 
 /** The dialog stays when the task ends while it is open. */
-export function CancelButton({ view: { task } }: { readonly view: TaskView }) {
-  const isOperator = useIsOperator();
+export function CancelTaskButton({ view: { task } }: { readonly view: TaskView }) {
+  const isOperator = useIsOperatorPage();
   const memberReason = useRoleReason('member');
   const [isOpen, setOpen] = useState(false);
   const { taskId, creditsCharged } = task;

@@ -1,14 +1,14 @@
 import type { TaskTimeline } from '../../../api/contract.ts';
-import { bytes, Change, number, priceNameOf } from '../../../ui/figures.tsx';
+import { bytes, SignedAmount, number, nonStandardPriceName } from '../../../ui/figures.tsx';
 import { Card, Facts } from '../../../ui/page.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { kindWord } from '../../credits/credits-text.ts';
+import { ledgerKindWord } from '../../credits/credits-text.ts';
 import { AccountLink } from '../../accounts/account-link.tsx';
 import { tasksText } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 
-export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
+export function TaskLedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
   if (ledger.length === 0) return null;
   return (
     <TableCard
@@ -17,15 +17,15 @@ export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
       rows={ledger}
       rowKey={({ entryId }) => entryId}
       columns={[
-        { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${kindWord(kind)} #${entryId}` },
-        { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+        { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${ledgerKindWord(kind)} #${entryId}` },
+        { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <SignedAmount amount={amount} /> },
         { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
       ]}
     />
   );
 }
 
-export function DetailsCard({ view }: { readonly view: TaskView }) {
+export function TaskDetailsCard({ view }: { readonly view: TaskView }) {
   const { task, createdBy, priceName, mediaDeleteTime, operator } = view;
   const { model, createTime, completeTime } = task;
   const { video } = task.resultJson;
@@ -36,7 +36,7 @@ export function DetailsCard({ view }: { readonly view: TaskView }) {
           [tasksText.account, operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />],
           [tasksText.createdBy, createdBy && <Creator of={createdBy} />],
           [tasksText.model, <code>{model}</code>],
-          [tasksText.price, priceNameOf(priceName)],
+          [tasksText.price, nonStandardPriceName(priceName)],
           [tasksText.video, video && measured(video)],
           [tasksText.file, video && `MP4, ${bytes(video.bytes)}`],
           [tasksText.columns.created, <ExactTime ms={createTime} />],

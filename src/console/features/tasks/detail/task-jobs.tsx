@@ -1,6 +1,6 @@
 import type { TaskDetail } from '../../../api/contract.ts';
-import { StateDot } from '../../../ui/controls/badge.tsx';
-import { moneyOf } from '../../../ui/figures.tsx';
+import { StateLabel } from '../../../ui/controls/badge.tsx';
+import { formatMicros } from '../../../ui/figures.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { jobWord, tasksText } from '../tasks-text.ts';
@@ -44,7 +44,7 @@ function Outcome({ job }: { readonly job: Job }) {
   const { word, tone } = jobWord(job);
   return (
     <>
-      <StateDot tone={tone}>{word}</StateDot>
+      <StateLabel tone={tone}>{word}</StateLabel>
       {(failCode !== null || failMsg !== null) && (
         <small class="under">
           {failCode !== null && <code>{failCode}</code>} {failMsg !== null && <bdi>{failMsg}</bdi>}
@@ -65,7 +65,7 @@ function Cost({ job: { costMicros, costCurrency, costBasis, pool } }: { readonly
   if (costMicros === null || costCurrency === null) return <span class="faint">{tasksText.unknownCost}</span>;
   return (
     <>
-      {moneyOf(costMicros, costCurrency)}
+      {formatMicros(costMicros, costCurrency)}
       {costBasis === 'estimated' && <small class="under">{tasksText.estimated}</small>}
     </>
   );

@@ -1,4 +1,4 @@
-import { useIsOperator } from '../../../api/session.ts';
+import { useIsOperatorPage } from '../../../api/session.ts';
 import { accountPages } from '../../../pages.ts';
 import { CopyId, shortId } from '../../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../../ui/lists/detail-page.tsx';
@@ -6,10 +6,10 @@ import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page.tsx';
 import { StateWord } from '../../../ui/controls/badge.tsx';
 import { CallbackCard } from '../../callbacks/callback-card.tsx';
-import { storePreview } from '../media-thumbnail.tsx';
+import { storePreviewLink } from '../media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
-import { TaskBar } from './task-actions.tsx';
-import { DetailsCard, LedgerCard } from './task-detail-cards.tsx';
+import { TaskCostAndActions } from './task-actions.tsx';
+import { TaskDetailsCard, TaskLedgerCard } from './task-detail-cards.tsx';
 import { TaskJobs } from './task-jobs.tsx';
 import { TaskResult } from './task-result.tsx';
 import { TaskTimeline } from './task-timeline.tsx';
@@ -18,7 +18,7 @@ import { type TaskView, useTask, useTaskPaths } from './use-task.ts';
 
 /** One task, for its account and for operators. */
 export function TaskPage({ id }: { readonly id: string }) {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const task = useTask(id);
   const back = { href: useTaskPaths().list, label: accountPages.tasks.title };
   const text = isOperator ? tasksText.notFoundOfOperators : tasksText.notFound;
@@ -42,7 +42,7 @@ type ContentProps = {
 
 function TaskContent({ view, back, onExpired }: ContentProps) {
   const { task, callback, previews, operator } = view;
-  for (const { url, previewUrl } of previews) storePreview(url, previewUrl);
+  for (const { url, previewUrl } of previews) storePreviewLink(url, previewUrl);
   return (
     <Page
       title={tasksText.taskOf(shortId(task.taskId))}
@@ -58,7 +58,7 @@ function TaskContent({ view, back, onExpired }: ContentProps) {
         <div class="stack">
           <section class="stack tight" aria-label={tasksText.video}>
             <TaskResult view={view} onExpired={onExpired} />
-            <TaskBar view={view} />
+            <TaskCostAndActions view={view} />
           </section>
           <RequestCard view={view} />
           {operator !== undefined && <TaskJobs jobs={operator.providerJobs} />}
@@ -66,8 +66,8 @@ function TaskContent({ view, back, onExpired }: ContentProps) {
         </div>
         <div class="stack">
           <TaskTimeline view={view} />
-          <LedgerCard ledger={view.ledger} />
-          <DetailsCard view={view} />
+          <TaskLedgerCard ledger={view.ledger} />
+          <TaskDetailsCard view={view} />
         </div>
       </div>
     </Page>

@@ -1,12 +1,12 @@
 import { sentence } from '../../../api/problem.ts';
-import { Change, credits, number } from '../../../ui/figures.tsx';
+import { SignedAmount, credits, number } from '../../../ui/figures.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { failWord, tasksText, taskWord } from '../tasks-text.ts';
+import { failCodeWords, tasksText, taskWord } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 
 /** Why a task failed and that its credits were refunded, in one box: both were written together. */
-export function TaskReceipt({ view: { task, ledger } }: { readonly view: TaskView }) {
-  const { title, advice } = failWord(task.failCode ?? 'internal');
+export function TaskFailureReceipt({ view: { task, ledger } }: { readonly view: TaskView }) {
+  const { title, advice } = failCodeWords(task.failCode ?? 'internal');
   const entryOf = (one: string) => ledger.find(({ kind }) => kind === one);
   const refund = entryOf('refund');
   const lines = [
@@ -27,7 +27,7 @@ export function TaskReceipt({ view: { task, ledger } }: { readonly view: TaskVie
               <div key={entry.entryId}>
                 <dt>{label(entry.entryId)}</dt>
                 <dd>
-                  <Change amount={entry.amount} />
+                  <SignedAmount amount={entry.amount} />
                 </dd>
               </div>
             ),

@@ -1,7 +1,7 @@
 import type { Icon } from '../../../ui/controls/icon.ts';
 import { Clapperboard, Trash2 } from '../../../ui/controls/icons.ts';
 import { Player, type SharedPlayback } from '../../../ui/player.tsx';
-import { TaskReceipt } from './task-receipt.tsx';
+import { TaskFailureReceipt } from './task-receipt.tsx';
 import { tasksText, taskWord } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 import './task.css';
@@ -15,7 +15,7 @@ type ResultProps = {
 /** The video in its shape, the progress of its generation, or the receipt of a failure. */
 export function TaskResult({ view, onExpired, shared }: ResultProps) {
   const { task, posterUrl } = view;
-  if (task.state === 'fail') return <TaskReceipt view={view} />;
+  if (task.state === 'fail') return <TaskFailureReceipt view={view} />;
   const { resultUrls, video } = task.resultJson;
   const [url] = resultUrls;
   const shape = video === undefined ? shapeOf(task.param.input.ratio) : `${video.width} / ${video.height}`;

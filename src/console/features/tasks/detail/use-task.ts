@@ -1,7 +1,7 @@
 import type { ListedTask, OperatorListedTask, TaskDetail, TaskRecord, TaskTimeline } from '../../../api/contract.ts';
-import { useRead, useReads } from '../../../api/queries.ts';
-import { useAccount, useIsOperator } from '../../../api/session.ts';
-import { opsPaths, paths } from '../../../paths.ts';
+import { useRead, useParallelReads } from '../../../api/queries.ts';
+import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
+import { operatorPaths, paths } from '../../../paths.ts';
 import type { CallbackView } from '../../callbacks/callback-card.tsx';
 
 /** A task of a list; operators see its account as well. */
@@ -17,7 +17,7 @@ export function isLive({ state }: Pick<TaskRecord, 'state'>): boolean {
 
 /** A live task is read every second, the pace of its progress; one whose callback is pending every three. */
 export function useTask(taskId: string | undefined) {
-  const path = useIsOperator() ? '/api/admin/v1/tasks/show' : '/api/v1/jobs/timeline';
+  const path = useIsOperatorPage() ? '/api/admin/v1/tasks/show' : '/api/v1/jobs/timeline';
   return useRead(
     path,
     { taskId: taskId ?? '' },
@@ -35,8 +35,8 @@ export function useTask(taskId: string | undefined) {
 const hiddenPaceMs = 5000;
 
 /** Several tasks of the account, also read while the page is hidden, whose title and notification follow them. */
-export function useTasks(taskIds: readonly string[]) {
-  return useReads(
+export function useTasksById(taskIds: readonly string[]) {
+  return useParallelReads(
     '/api/v1/jobs/timeline',
     taskIds.map((taskId) => ({ taskId })),
     {
@@ -49,10 +49,10 @@ export function useTasks(taskIds: readonly string[]) {
 
 /** Addresses of tasks in the area of the reader. */
 export function useTaskPaths() {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const { accountId } = useAccount();
   return {
-    list: isOperator ? opsPaths.tasks : paths.tasks(accountId),
-    of: (taskId: string) => (isOperator ? opsPaths.task(taskId) : paths.task(accountId, taskId)),
+    list: isOperator ? operatorPaths.tasks : paths.tasks(accountId),
+    of: (taskId: string) => (isOperator ? operatorPaths.task(taskId) : paths.task(accountId, taskId)),
   };
 }

@@ -1,5 +1,5 @@
 import type { Sent } from '../../../api/call.ts';
-import { useIsOperator } from '../../../api/session.ts';
+import { useIsOperatorPage } from '../../../api/session.ts';
 import { ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { InfoDialog } from '../../../ui/forms/dialog.tsx';
 import { auditHint } from '../../audit/audit-hint.ts';
@@ -12,7 +12,7 @@ type CancelProps = { readonly tasks: readonly TaskRow[]; readonly onClose: () =>
 
 /** Cancels tasks that were unfinished when they were selected. The result lists those that had ended since then. */
 export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const path: Path = isOperator ? '/api/admin/v1/tasks/cancel-many' : '/api/v1/jobs/cancelTasks';
   const taskIds = tasks.map(({ taskId }) => taskId);
   const credits = tasks.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);

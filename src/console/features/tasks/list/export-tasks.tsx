@@ -1,5 +1,5 @@
-import { searchOf } from '../../../api/call.ts';
-import { useIsOperator } from '../../../api/session.ts';
+import { queryStringOf } from '../../../api/call.ts';
+import { useIsOperatorPage } from '../../../api/session.ts';
 import { useFilters } from '../../../ui/lists/filters.tsx';
 import { DownloadButton } from '../../../ui/controls/download-button.tsx';
 import type { TaskFilter } from './task-filters.tsx';
@@ -8,6 +8,6 @@ import { tasksText } from '../tasks-text.ts';
 /** The tasks that the list shows, from all of its pages, as a file. */
 export function ExportTasks({ filters }: { readonly filters: readonly TaskFilter[] }) {
   const { query } = useFilters(filters);
-  const path = useIsOperator() ? '/api/admin/v1/tasks/export' : '/api/v1/jobs/exportTasks';
-  return <DownloadButton address={`${path}${searchOf(query)}`} name="tasks.csv" label={tasksText.csv} />;
+  const path = useIsOperatorPage() ? '/api/admin/v1/tasks/export' : '/api/v1/jobs/exportTasks';
+  return <DownloadButton address={`${path}${queryStringOf(query)}`} name="tasks.csv" label={tasksText.csv} />;
 }

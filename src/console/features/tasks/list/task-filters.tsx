@@ -1,14 +1,14 @@
 import type { Answer, Query } from '../../../api/call.ts';
 import { useRead } from '../../../api/queries.ts';
-import { useAccount, useIsOperator } from '../../../api/session.ts';
-import { failOutcome } from '../../../../catalogue/tasks/fail-code.ts';
+import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
+import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
 import { unindexedFilters } from '../../../../tasks/list/filter-indexes.ts';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { rangeFilters } from '../../../ui/forms/date-range-filters.tsx';
 import { choiceFilter, type Filter, useAddress, useFilters } from '../../../ui/lists/filters.tsx';
 import { number } from '../../../ui/figures.tsx';
 import { accountFilter } from '../../accounts/account-search.tsx';
-import { failCodes, failWord, stateFilters, tasksText } from '../tasks-text.ts';
+import { failCodes, failCodeWords, stateFilters, tasksText } from '../tasks-text.ts';
 
 export type TaskListPath = '/api/v1/jobs/listTasks' | '/api/admin/v1/tasks';
 export type TaskFilter = Filter<Query<TaskListPath>>;
@@ -36,7 +36,7 @@ export function useTaskFilters(): readonly TaskFilter[] {
 
 /** Without an account, the service searches at most seven days for what has no index. */
 function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[]>> {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const { get } = useAddress();
   const names = useNames();
   const makers = useMakers();
@@ -84,7 +84,7 @@ const countsMs = 15_000;
 
 /** The list does not wait for them. */
 function useCounts(filters: readonly TaskFilter[]): Counts | undefined {
-  const path: CountPath = useIsOperator() ? '/api/admin/v1/tasks/counts' : '/api/v1/jobs/countTasks';
+  const path: CountPath = useIsOperatorPage() ? '/api/admin/v1/tasks/counts' : '/api/v1/jobs/countTasks';
   const { query } = useFilters(filters);
   return useRead(path, query, { keeps: true, everyMs: countsMs }).data?.counts;
 }
@@ -133,13 +133,13 @@ function makerFilter(makers: readonly Maker[], given: string | undefined): TaskF
 }
 
 function failureFilter(state: string | undefined): TaskFilter {
-  const codes = failCodes.filter((code) => state === undefined || failOutcome(code) === state);
+  const codes = failCodes.filter((code) => state === undefined || outcomeOfFailCode(code) === state);
   return choiceFilter({
     name: 'failCode',
     label: tasksText.failure,
     all: tasksText.anyFailure,
     values: codes,
-    word: (code) => failWord(code).title,
+    word: (code) => failCodeWords(code).title,
     isHidden: () => codes.length <= 1,
   });
 }
@@ -154,7 +154,7 @@ function limited([period, ...days]: readonly TaskFilter[]): readonly TaskFilter[
 
 /** Returns the names that tasks can be filtered by. */
 function useNames() {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const own = useRead('/api/v1/models', {}, { isEnabled: !isOperator });
   const priced = useRead('/api/admin/v1/prices', { limit: 1 }, { isEnabled: isOperator });
   const upstream = useRead('/api/admin/v1/providers', {}, { isEnabled: isOperator });
@@ -165,7 +165,7 @@ function useNames() {
 
 /** The people of the account, and its keys for those who may list them. */
 function useMakers(): readonly Maker[] {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const { role } = useAccount();
   const people = useRead('/api/console/v1/members', {}, { isEnabled: !isOperator });
   const keys = useRead('/api/v1/keys', {}, { isEnabled: !isOperator && role === 'owner' });

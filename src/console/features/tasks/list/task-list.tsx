@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { useAccount, useIsOperator, useRoleReason } from '../../../api/session.ts';
+import { useAccount, useIsOperatorPage, useRoleReason } from '../../../api/session.ts';
 import { paths } from '../../../paths.ts';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Ban, Film } from '../../../ui/controls/icons.ts';
 import { List } from '../../../ui/lists/list.tsx';
 import type { Selection } from '../../../ui/lists/selection.tsx';
-import { useFirstRequest } from '../../playground/request-samples.ts';
+import { useFirstRequestSample } from '../../playground/request-samples.ts';
 import { CancelTasksDialog } from './cancel-tasks.tsx';
 import type { TaskFilter, TaskListPath } from './task-filters.tsx';
 import { accountColumn, makerColumn, taskColumns } from './task-table.tsx';
@@ -20,7 +20,7 @@ type ListProps = { readonly accountId?: string; readonly filters?: readonly Task
 
 /** Tasks of the account, or for operators of all accounts or of the one that is given. */
 export function TaskList({ accountId, filters }: ListProps) {
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const isOfAll = isOperator && accountId === undefined;
   const path: TaskListPath = isOperator ? '/api/admin/v1/tasks' : '/api/v1/jobs/listTasks';
   const mayCancel = useRoleReason('member') === undefined || isOperator;
@@ -78,7 +78,7 @@ function FirstSteps() {
           {tasksText.firstVideo}
         </LinkButton>
       </div>
-      <CodeBlock wraps samples={[useFirstRequest()]} />
+      <CodeBlock wraps samples={[useFirstRequestSample()]} />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
-import { StateDot } from '../../../ui/controls/badge.tsx';
+import { StateLabel } from '../../../ui/controls/badge.tsx';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { number } from '../../../ui/figures.tsx';
 import { useAddress } from '../../../ui/lists/filters.tsx';
@@ -9,7 +9,7 @@ import { type Column, Table } from '../../../ui/lists/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { AccountLink } from '../../accounts/account-link.tsx';
 import { Poster } from '../poster.tsx';
-import { failWord, taskWord, tasksText } from '../tasks-text.ts';
+import { failCodeWords, taskWord, tasksText } from '../tasks-text.ts';
 import { type TaskRow, useTaskPaths } from '../detail/use-task.ts';
 
 const { columns: titles } = tasksText;
@@ -83,13 +83,13 @@ function TaskHead({ task }: { readonly task: TaskRow }) {
 function TaskState({ task }: { readonly task: TaskRecord }) {
   const { state, progress, failCode } = task;
   const { word, tone } = taskWord(task);
-  const reason = failCode === null ? word : failWord(failCode).title;
+  const reason = failCode === null ? word : failCodeWords(failCode).title;
   return (
     <span>
-      <StateDot tone={tone}>
+      <StateLabel tone={tone}>
         {word}
         {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
-      </StateDot>
+      </StateLabel>
       {reason !== word && <small class="under">{reason}</small>}
     </span>
   );

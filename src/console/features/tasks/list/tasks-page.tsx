@@ -1,4 +1,4 @@
-import { useAccount, useIsOperator } from '../../../api/session.ts';
+import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { paths } from '../../../paths.ts';
 import { LinkButton } from '../../../ui/controls/button.tsx';
 import { Plus } from '../../../ui/controls/icons.ts';
@@ -10,7 +10,7 @@ import { tasksText } from '../tasks-text.ts';
 
 export function TasksPage() {
   const { accountId } = useAccount();
-  const isOperator = useIsOperator();
+  const isOperator = useIsOperatorPage();
   const filters = useTaskFilters();
   return (
     <Page
