@@ -2,7 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/text/field-errors.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { taskEventId } from '../src/tasks/task-end-event.ts';
-import { taskWorkflowId } from '../src/temporal/connection/task-queues.ts';
+import { taskWorkflowId } from '../src/temporal/connection/queue-and-workflow-names.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept/accept-task.ts';
@@ -73,7 +73,11 @@ function requireIds(taskId: string, order: OperatorOrder | undefined): void {
   if (order !== undefined && !isLowerCaseUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }
 
-async function chargeOrder(deps: ConfirmChargeDeps, taskId: string, order: OperatorOrder | undefined): Promise<QueuedTask> {
+async function chargeOrder(
+  deps: ConfirmChargeDeps,
+  taskId: string,
+  order: OperatorOrder | undefined,
+): Promise<QueuedTask> {
   if (order === undefined)
     throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);

@@ -4,12 +4,23 @@ import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/catalogue/prices/counted-seconds.ts';
-import { isFinalState, fileKeysOfResult, type TaskFailure, type TaskResult, type TaskState } from '../src/catalogue/tasks/task.ts';
+import {
+  isFinalState,
+  fileKeysOfResult,
+  type TaskFailure,
+  type TaskResult,
+  type TaskState,
+} from '../src/catalogue/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/task-rows.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
-import { findOrderedTask, type OrderedTask, type ShortfallDecision, decideShortfall } from '../src/tasks/end/shortfall.ts';
+import {
+  findOrderedTask,
+  type OrderedTask,
+  type ShortfallDecision,
+  decideShortfall,
+} from '../src/tasks/end/shortfall.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import { resultKeysOf } from './task-file-keys.ts';
 

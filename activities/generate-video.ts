@@ -2,7 +2,7 @@ import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { StoredVideoRequirements } from '../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../src/catalogue/media/stored-video-requirements.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
@@ -17,8 +17,8 @@ import {
   hasDeadlinePassed,
   endAfterAbort,
   type StepOutcome,
-} from './generation/attempt.ts';
-import { errorOfAttemptEnd } from './generation/failures.ts';
+} from './generation/attempt-at-generation.ts';
+import { errorOfAttemptEnd } from './generation/attempt-errors.ts';
 import { fetchVideo } from './generation/fetch-video.ts';
 import { followJob } from './generation/follow-job.ts';
 import { readOpenJob, recoverJob } from './generation/recover-job.ts';

@@ -1,4 +1,4 @@
-import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/local-ports.ts';
 import { createDatabase, type Database } from '../src/platform/database/database.ts';
 import type { Bench } from './bench.ts';
 import { type Child, startChild } from './child.ts';

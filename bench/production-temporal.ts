@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
-import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/local-ports.ts';
 import {
   makeNamespace,
   makeTemporalSchema,

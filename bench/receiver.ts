@@ -1,4 +1,4 @@
-import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/local-ports.ts';
 import { startChild, type Child } from './child.ts';
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/local-ports.ts';
 import { waitUpTo } from './batch.ts';
 import type { Bench, Rows } from './bench.ts';
 import type { Child } from './child.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readConfig } from '../src/run/config/config.ts';
-import { startPostgres, type PostgresServer } from '../src/run/embedded/postgres/postgres.ts';
+import { startPostgres, type PostgresServer } from '../src/run/embedded/postgres/postgres-server.ts';
 import { findOrDownloadTemporalCli } from '../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../src/run/embedded/temporal/temporal-server.ts';
 

@@ -2,7 +2,7 @@ import { readConfig } from '../src/run/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
-import type { OpenProvider, Providers } from '../src/providers/registry.ts';
+import type { OpenProvider, Providers } from '../src/providers/provider-registry.ts';
 import { externalSettings } from '../src/run/config/process-settings.ts';
 import { createFatalPromise, runUntilSignal } from '../src/run/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/run/main/run-worker.ts';

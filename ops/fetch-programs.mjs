@@ -15,7 +15,8 @@ async function fetchAll() {
   const { skipDownloads, cacheFolder, path: searchPath, temporalCliPath, ffmpegPath } = readConfig();
   if (skipDownloads) return;
   const search = { cacheFolder, log };
-  if (!existsSync(ffmpegCachePath(cacheFolder))) await findOrDownloadFfmpeg({ ...search, explicitPath: ffmpegPath }).catch(warn);
+  if (!existsSync(ffmpegCachePath(cacheFolder)))
+    await findOrDownloadFfmpeg({ ...search, explicitPath: ffmpegPath }).catch(warn);
   if (!existsSync(temporalCliCachePath(cacheFolder)))
     await findOrDownloadTemporalCli({ ...search, explicitPath: temporalCliPath, searchPath }).catch(warn);
   const tests = new URL('../dist/test/support/servers/temporal-test-server.js', import.meta.url);

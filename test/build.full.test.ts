@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { reserveFreePort } from '../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../src/run/embedded/local-ports.ts';
 import { createTask, recordInfo } from './support/service/call-api.ts';
 import { waitFor } from './support/wait-for.ts';
 

@@ -8,7 +8,7 @@ import { maxInlineBytes } from '../src/api/core/server/read-json-or-form.ts';
 import { defaultModels } from '../src/catalogue/models/model.ts';
 import { linkLifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
 import { maxCutShare } from '../src/catalogue/media/frame-size.ts';
-import { sessionSeconds } from '../src/accounts/sign-in/session-terms.ts';
+import { sessionSeconds } from '../src/accounts/sign-in/session-lifetimes.ts';
 import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
 import { linkGraceMs } from '../activities/generation/submit-job.ts';
 import { lookUpLimitMs } from '../activities/generation/recover-job.ts';

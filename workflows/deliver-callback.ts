@@ -14,7 +14,7 @@ import {
 import type { CallbackActivities } from '../activities/index.ts';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import type { DeliveryToStart } from '../src/catalogue/tasks/workflow-engine.ts';
-import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/task-queues.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/queue-and-workflow-names.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
 

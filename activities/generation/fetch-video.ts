@@ -4,11 +4,11 @@ import { type GeneratedVideo, VideoLost } from '../../src/providers/provider-con
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
-import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt.ts';
+import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJobIfCancelled } from './end-unwanted-job.ts';
+import { stopJobIfCancelled } from './end-declined-or-cancelled-job.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: GenerationAttempt, job: JobInState<'succeeded'>): Promise<StepOutcome> {
@@ -56,7 +56,11 @@ async function fetchFile(
 }
 
 /** The upstream names a private address, which no later try may read either. */
-async function endForbiddenResult(attempt: GenerationAttempt, job: JobInState<'succeeded'>, error: OutboundError): Promise<AttemptEnd> {
+async function endForbiddenResult(
+  attempt: GenerationAttempt,
+  job: JobInState<'succeeded'>,
+  error: OutboundError,
+): Promise<AttemptEnd> {
   const detail = `the result is at an address that is not allowed: ${error.detail}; IMAGE_ALLOW can allow it`;
   attempt.deps.log.error({ taskId: job.taskId, provider: job.provider.name, detail }, 'paid video not fetched');
   return await endJobWithTaskFailure(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
@@ -70,7 +74,10 @@ const lostVideo = {
 };
 
 /** Moves the upstream's own upload to a key that only we can write to, without transferring its bytes. */
-async function moveUpload(attempt: GenerationAttempt, job: JobInState<'running' | 'succeeded'>): Promise<'moved' | 'missing' | AttemptEnd> {
+async function moveUpload(
+  attempt: GenerationAttempt,
+  job: JobInState<'running' | 'succeeded'>,
+): Promise<'moved' | 'missing' | AttemptEnd> {
   const { media } = attempt.deps;
   const incoming = incomingKeyOf(job.taskId, job.jobKey);
   const { video: staged } = stagingKeysOf(job.taskId);
@@ -101,7 +108,10 @@ export async function succeedJob({ deps, task, form }: GenerationAttempt, result
 }
 
 /** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
-export async function stageUploadOfLostJob(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome | undefined> {
+export async function stageUploadOfLostJob(
+  attempt: GenerationAttempt,
+  job: JobInState<'running'>,
+): Promise<StepOutcome | undefined> {
   if (job.provider.uploads !== true) return undefined;
   const upload = await moveUpload(attempt, job);
   if (upload === 'missing') return undefined;

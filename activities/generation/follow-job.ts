@@ -1,6 +1,6 @@
 import type { FollowOutcome } from '../../src/providers/jobs/poller.ts';
 import { touchGenerations } from '../../src/tasks/task-rows.ts';
-import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './attempt.ts';
+import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { stageUploadOfLostJob } from './fetch-video.ts';
 import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
@@ -12,7 +12,7 @@ import {
   endLostJob,
   recordEndAndCost,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJobIfCancelled, withJobRequestLimit } from './end-unwanted-job.ts';
+import { stopJobIfCancelled, withJobRequestLimit } from './end-declined-or-cancelled-job.ts';
 
 export async function followJob(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome> {
   for (;;) {

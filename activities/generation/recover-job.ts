@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorableJob } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../src/providers/registry.ts';
+import type { OpenProvider } from '../../src/providers/provider-registry.ts';
 import { lateCreateWindowMs, countRivalCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import {
@@ -12,7 +12,7 @@ import {
   markGenerating,
   withCreateGrace,
   type StepOutcome,
-} from './attempt.ts';
+} from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { endJobIfStaged } from './fetch-video.ts';
 import { type JobInState, asRunningJob, type AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
@@ -25,7 +25,10 @@ import { recordAcceptedJob, spelledInput } from './submit-job.ts';
 // or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
 
 /** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
-export async function readOpenJob(attempt: GenerationAttempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<StepOutcome> {
+export async function readOpenJob(
+  attempt: GenerationAttempt,
+  resumed: Extract<NextJob, { kind: 'resumed' }>,
+): Promise<StepOutcome> {
   const staged = await endJobIfStaged(attempt);
   if (staged !== undefined) return staged;
   const { deps, task } = attempt;

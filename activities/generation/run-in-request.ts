@@ -3,9 +3,15 @@ import type { GeneratedVideo, RunOutcome } from '../../src/providers/provider-co
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
-import { type GenerationAttempt, hasDeadlinePassed, endAfterAbort, markGenerating, type StepOutcome } from './attempt.ts';
+import {
+  type GenerationAttempt,
+  hasDeadlinePassed,
+  endAfterAbort,
+  markGenerating,
+  type StepOutcome,
+} from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import { taskFailureIn } from './failures.ts';
+import { taskFailureIn } from './attempt-errors.ts';
 import { succeedJob } from './fetch-video.ts';
 import type { JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import {
@@ -14,7 +20,7 @@ import {
   recordEndAndCost,
   endFailedJob,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endJobDeclinedUpstream } from './end-unwanted-job.ts';
+import { endJobDeclinedUpstream } from './end-declined-or-cancelled-job.ts';
 import { storeUnconverted, usablePosterPath } from '../store-result.ts';
 import { stagingKeysOf } from '../task-file-keys.ts';
 import { jobRequestFor } from './submit-job.ts';
@@ -68,7 +74,10 @@ async function runToEnd(
 }
 
 /** Stores a video of the preview, which comes with its poster; stages all others, and those that cannot be stored now. */
-async function storeOrStage({ deps, task, form }: GenerationAttempt, video: GeneratedVideo): Promise<TaskResult | undefined> {
+async function storeOrStage(
+  { deps, task, form }: GenerationAttempt,
+  video: GeneratedVideo,
+): Promise<TaskResult | undefined> {
   const { taskId } = task;
   const result = form === undefined ? await storeUnconverted(deps, taskId, video) : undefined;
   if (result !== undefined) return result;
@@ -84,7 +93,11 @@ async function storeOrStage({ deps, task, form }: GenerationAttempt, video: Gene
 /** The job has ended with its request, so nothing must be stopped. */
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
-async function endInterruptedRun(attempt: GenerationAttempt, job: JobInState<'in_request'>, error: unknown): Promise<AttemptEnd> {
+async function endInterruptedRun(
+  attempt: GenerationAttempt,
+  job: JobInState<'in_request'>,
+  error: unknown,
+): Promise<AttemptEnd> {
   if (hasDeadlinePassed(attempt)) return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = endAfterAbort(attempt);
@@ -99,7 +112,11 @@ async function endInterruptedRun(attempt: GenerationAttempt, job: JobInState<'in
 /** Each lost run may have used the upstream's machine to its end. */
 const maxLostRuns = 3;
 
-async function endLostRun(attempt: GenerationAttempt, job: JobInState<'in_request'>, detail: string): Promise<AttemptEnd> {
+async function endLostRun(
+  attempt: GenerationAttempt,
+  job: JobInState<'in_request'>,
+  detail: string,
+): Promise<AttemptEnd> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.

@@ -10,7 +10,7 @@ import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/provider-contract.ts';
 import { mediaOfRoles, picturesOf } from '../../src/providers/requests/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import type { OpenProvider } from '../../src/providers/registry.ts';
+import type { OpenProvider } from '../../src/providers/provider-registry.ts';
 import { spellImageReferences } from '../../src/providers/requests/task-values.ts';
 import {
   intendOwnMachineJob,
@@ -20,11 +20,17 @@ import {
 } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
-import { type GenerationAttempt, endAfterAbort, markGenerating, withCreateGrace, type StepOutcome } from './attempt.ts';
-import { taskFailureIn } from './failures.ts';
+import {
+  type GenerationAttempt,
+  endAfterAbort,
+  markGenerating,
+  withCreateGrace,
+  type StepOutcome,
+} from './attempt-at-generation.ts';
+import { taskFailureIn } from './attempt-errors.ts';
 import { type JobBase, type JobInState, asRunningJob, type AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endJobDeclinedUpstream, withJobRequestLimit } from './end-unwanted-job.ts';
+import { endJobDeclinedUpstream, withJobRequestLimit } from './end-declined-or-cancelled-job.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -54,7 +60,11 @@ async function checkImages(attempt: GenerationAttempt, job: JobInState<'reserved
   }
 }
 
-async function createJob(attempt: GenerationAttempt, job: JobInState<'reserved'>, provider: PolledProvider): Promise<StepOutcome> {
+async function createJob(
+  attempt: GenerationAttempt,
+  job: JobInState<'reserved'>,
+  provider: PolledProvider,
+): Promise<StepOutcome> {
   const { signal, signalWithoutDeadline } = attempt;
   // Built before the intent, because an error of our store must not be mistaken for a lost response.
   const request = { ...jobRequestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
@@ -91,7 +101,10 @@ async function sendCreate(
   return { kind: 'next' };
 }
 
-export function jobRequestFor({ deps, task, media }: GenerationAttempt, { open, jobKey, ordinal }: JobBase): JobRequest {
+export function jobRequestFor(
+  { deps, task, media }: GenerationAttempt,
+  { open, jobKey, ordinal }: JobBase,
+): JobRequest {
   const { taskId, accountId, deadlineMs, param } = task;
   const [accountHash] = deps.hashAccount(accountId);
   const input = spelledInput(open, param.input);
@@ -154,7 +167,10 @@ async function linksTo(
 }
 
 /** Commits the intent. A job that runs inside its request (preview, cog) gets its id with it. */
-export async function commitIntent({ deps, task }: GenerationAttempt, job: JobInState<'reserved'>): Promise<AttemptEnd | undefined> {
+export async function commitIntent(
+  { deps, task }: GenerationAttempt,
+  job: JobInState<'reserved'>,
+): Promise<AttemptEnd | undefined> {
   const { taskId, ordinal, pool, open, entry, jobKey } = job;
   const { provider, stored } = open;
   const row = { taskId, ordinal, jobId: provider.runs === 'upstream' ? undefined : jobKey };
@@ -173,7 +189,11 @@ export async function commitIntent({ deps, task }: GenerationAttempt, job: JobIn
  * Commits the id of the job, and retries until `late` is aborted. A job whose intent was abandoned is stopped; the next attempt reads the
  * state of its task.
  */
-export async function recordAcceptedJob(attempt: GenerationAttempt, job: JobInState<'running'>, late: AbortSignal): Promise<StepOutcome> {
+export async function recordAcceptedJob(
+  attempt: GenerationAttempt,
+  job: JobInState<'running'>,
+  late: AbortSignal,
+): Promise<StepOutcome> {
   const { deps } = attempt;
   const { taskId, ordinal, pool, provider, upstream } = job;
   const { id: jobId } = upstream;

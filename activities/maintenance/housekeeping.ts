@@ -25,8 +25,12 @@ import {
   deleteExpiredShareLinks,
   deleteExpiredSignInTries,
 } from '../../src/library/operations/delete-expired-rows.ts';
-import { deleteLoggedRequestsUpTo, findLogCutoff, listOverlongLogs } from '../../src/library/request-log/logged-requests.ts';
-import { addTasksToUsageSums } from '../../src/credits/reports/daily-task-costs.ts';
+import {
+  deleteLoggedRequestsUpTo,
+  findLogCutoff,
+  listOverlongLogs,
+} from '../../src/library/request-log/logged-requests.ts';
+import { addTasksToUsageSums } from '../../src/credits/reports/usage-days-and-latencies.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/expired-media.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
@@ -135,7 +139,8 @@ async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
   const { db, media, retention } = deps;
   await forEachRow<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
-    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs: failedTaskMediaRetentionMs, ...page }),
+    page: (page) =>
+      listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs: failedTaskMediaRetentionMs, ...page }),
     work: async ({ taskId }) => {
       await deleteTaskFiles(media, taskId);
       await markMediaDeleted(db, taskId);

@@ -1,4 +1,4 @@
-import { maxQueueMs } from '../../src/temporal/connection/task-queues.ts';
+import { maxQueueMs } from '../../src/temporal/connection/queue-and-workflow-names.ts';
 import { payloadKeyErrorPrefix } from '../../src/temporal/connection/payload-keys.ts';
 import type {
   CodeFailure,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../src/catalogue/tasks/task.ts';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../src/providers/registry.ts';
+import type { OpenProvider } from '../../src/providers/provider-registry.ts';
 import { listProviderJobs, type ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import { recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../src/tasks/jobs/job-ends.ts';
@@ -10,11 +10,11 @@ import { findTask } from '../../src/tasks/task-rows.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { forEachRow } from './for-each-row.ts';
-import type { GenerationDeps } from '../generation/attempt.ts';
+import type { GenerationDeps } from '../generation/attempt-at-generation.ts';
 import { lookUpLostCreate } from '../generation/recover-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
 import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
-import { jobRequestLimitMs, withJobRequestLimit } from '../generation/end-unwanted-job.ts';
+import { jobRequestLimitMs, withJobRequestLimit } from '../generation/end-declined-or-cancelled-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
   readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;

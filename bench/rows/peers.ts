@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import type { Bench, Rows } from '../bench.ts';
 import { startChild, type Child } from '../child.ts';

@@ -1,7 +1,7 @@
 import { type Account, accountColumns } from './accounts.ts';
-import { activeKeySql } from './keys/api-key.ts';
+import { activeKeySql } from './keys/scopes-and-caller.ts';
 import { many, one } from '../platform/database/statement.ts';
-import { leastId } from '../platform/database/sql.ts';
+import { leastId } from '../platform/database/sql-fragments.ts';
 import { unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';
 
 export const maxKeysAndTasksCounted = 10_000;

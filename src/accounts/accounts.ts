@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Actor } from './operators/operator.ts';
+import type { Actor } from './operators/actors-and-actions.ts';
 import type { Rate } from '../platform/timing/rate-limit.ts';
 import type { Database } from '../platform/database/database.ts';
-import { changeWithAudit } from './operators/operator-actions.ts';
+import { changeWithAudit } from './operators/audit-log.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
 
 /** Times are Unix milliseconds. */

@@ -1,6 +1,6 @@
 import { type Account, accountColumns, lockOpenAccount } from './accounts.ts';
-import { changeWithAudit } from './operators/operator-actions.ts';
-import type { Actor } from './operators/operator.ts';
+import { changeWithAudit } from './operators/audit-log.ts';
+import type { Actor } from './operators/actors-and-actions.ts';
 import type { ChangingOwner } from './people/change-members.ts';
 import { recordSecurityEvent } from './people/security-events.ts';
 import type { Database } from '../platform/database/database.ts';

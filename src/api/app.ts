@@ -3,7 +3,14 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { type AuthenticationDeps, createAuthentication } from './core/authentication.ts';
 import { clientAddressOf, isFromThisMachine } from './core/client-address.ts';
-import { answerEnvelope, type AppRouter, type Context, type ContextExtras, type RequestState, type AppMiddleware } from './core/context.ts';
+import {
+  answerEnvelope,
+  type AppRouter,
+  type Context,
+  type ContextExtras,
+  type RequestState,
+  type AppMiddleware,
+} from './core/request-context.ts';
 import { addConsoleRoutes } from './console/serve-console.ts';
 import type { GuardDeps } from './core/define-endpoint.ts';
 import { type EndpointNeeds, endpoints } from './endpoints.ts';
@@ -22,7 +29,7 @@ import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
 import { addStatementLinkRoute } from './credits/statement-routes.ts';
 import { addMediaRoute } from './media/media-routes.ts';
 import { addSampleRoute } from './models/sample-routes.ts';
-import { addPublicPageRoutes } from './docs/home-routes.ts';
+import { addPublicPageRoutes } from './docs/public-page-routes.ts';
 
 export type HttpApp = Koa<RequestState, ContextExtras>;
 

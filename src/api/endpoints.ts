@@ -1,5 +1,5 @@
 import type { Endpoint, DepsOfAll } from './core/define-endpoint.ts';
-import { operatorAccountEndpoints } from './accounts/account-routes.ts';
+import { operatorAccountEndpoints } from './accounts/operator-account-routes.ts';
 import { ownAccountEndpoints } from './accounts/own-account-routes.ts';
 import { memberEndpoints } from './people/member-routes.ts';
 import { passkeyEndpoints } from './sign-in/passkey-routes.ts';
@@ -32,7 +32,7 @@ import { kieEndpoints } from './dialects/kie/kie-routes.ts';
 import { shapes } from './dialects/shapes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from './models/model-routes.ts';
 import { healthEndpoints } from './health/health-routes.ts';
-import { operatorPeopleEndpoints } from './people/people-routes.ts';
+import { operatorPeopleEndpoints } from './people/operator-people-routes.ts';
 import { showLimits } from './accounts/account-limits-routes.ts';
 import { requestLogEndpoints } from './request-log/request-log-routes.ts';
 import { showOverview } from './accounts/account-overview-routes.ts';
@@ -40,10 +40,10 @@ import { chooseLowBalance, showStatus } from './accounts/account-status-routes.t
 import { operatorProviderEndpoints } from './providers/provider-routes.ts';
 import { testCallback, testEvent } from './callbacks/test-callback-routes.ts';
 import { previewUploads, uploadMedia } from './media/upload-routes.ts';
-import { cancelEndpoints, operatorCancelEndpoints } from './tasks/cancel-routes.ts';
+import { cancelEndpoints, operatorCancelEndpoints } from './tasks/cancel-task-routes.ts';
 import { operatorTaskExportEndpoints, taskExportEndpoints } from './tasks/task-export-routes.ts';
 import { operatorTaskListEndpoints, taskListEndpoints } from './tasks/task-list-routes.ts';
-import { recordInfo } from './tasks/task-routes.ts';
+import { recordInfo } from './tasks/record-info-routes.ts';
 import { adminDeleteTask, deleteTask, deleteTasks } from './tasks/delete-task-routes.ts';
 import { adminShowTask, showTimeline } from './tasks/task-detail-routes.ts';
 

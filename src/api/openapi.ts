@@ -4,7 +4,13 @@ import { productName } from '../platform/brand/brand.ts';
 import type { WithModels } from '../catalogue/models/model.ts';
 import { documentedTaskRequest } from '../tasks/accept/documented-task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
-import { type Access, failuresOfEveryRequest, isForClients, type Operation, type ErrorShape } from './core/endpoint.ts';
+import {
+  type Access,
+  failuresOfEveryRequest,
+  isForClients,
+  type Operation,
+  type ErrorShape,
+} from './core/endpoint-spec.ts';
 import { errorCatalogue, type ErrorCode } from './core/error-catalogue.ts';
 
 /** Makes the document from the schemas that the routes validate with. */

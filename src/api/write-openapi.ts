@@ -4,7 +4,7 @@ import { defaultModels, modelCatalogue } from '../catalogue/models/model.ts';
 import { providerFileJsonSchema } from '../catalogue/providers/provider-file-schema.ts';
 import { openApiDocument } from './openapi.ts';
 
-// Run by `npm run openapi`: writes the committed descriptions of the API (with the built-in catalogue) of the catalogue file, and of provider files.
+// Run by `npm run openapi`: writes the committed descriptions of the API (with the built-in catalogue), of the catalogue file and of provider files.
 writeFileSync(
   'openapi.json',
   `${JSON.stringify(openApiDocument({ models: modelCatalogue(defaultModels) }), undefined, 2)}\n`,

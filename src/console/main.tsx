@@ -4,7 +4,7 @@ import './styles/base.css';
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { Router } from 'wouter-preact';
-import { createQueryClient } from './api/queries.ts';
+import { createQueryClient } from './api/read-and-send-hooks.ts';
 import { prefetchMe, replaceMe } from './api/session.ts';
 import { loadArea } from './lazy-areas.tsx';
 import { App } from './shell/app.tsx';

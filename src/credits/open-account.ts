@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Account, findAccount } from '../accounts/accounts.ts';
-import type { Actor } from '../accounts/operators/operator.ts';
-import { changeWithAudit } from '../accounts/operators/operator-actions.ts';
+import type { Actor } from '../accounts/operators/actors-and-actions.ts';
+import { changeWithAudit } from '../accounts/operators/audit-log.ts';
 import type { Database } from '../platform/database/database.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
 import { openingEntry } from './ledger/ledger-entry-sql.ts';

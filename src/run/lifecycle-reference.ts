@@ -1,7 +1,7 @@
 import { endedPollMs } from '../../activities/running-attempts.ts';
-import { createGraceMs } from '../../activities/generation/attempt.ts';
+import { createGraceMs } from '../../activities/generation/attempt-at-generation.ts';
 import { lookUpLimitMs } from '../../activities/generation/recover-job.ts';
-import { jobRequestLimitMs } from '../../activities/generation/end-unwanted-job.ts';
+import { jobRequestLimitMs } from '../../activities/generation/end-declined-or-cancelled-job.ts';
 import { failedTaskMediaRetentionMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
@@ -24,7 +24,7 @@ import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
 import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
 import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
 import { cancelGraceMs } from '../tasks/task-rows.ts';
-import { maxQueueMs } from '../temporal/connection/task-queues.ts';
+import { maxQueueMs } from '../temporal/connection/queue-and-workflow-names.ts';
 import { processDrainMs } from './main/run-until-signal.ts';
 import { apiDrainMs } from './main/start-api.ts';
 import { workerForceMs, workerGraceMs } from './main/worker-options.ts';

@@ -63,6 +63,7 @@ function progressOf(state: TaskState, progress: number): number {
 }
 
 function costTimeMs(task: RecordedTask): number | null {
-  if (!isFinalState(task.state) || task.generationStartedAt === undefined || task.completedAt === undefined) return null;
+  if (!isFinalState(task.state) || task.generationStartedAt === undefined || task.completedAt === undefined)
+    return null;
   return task.completedAt - task.generationStartedAt;
 }

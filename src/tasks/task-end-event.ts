@@ -20,6 +20,9 @@ export function sqlTaskEventId(taskId: string): string {
 export type OwedNotifications = { readonly hasCallback: boolean; readonly hasEvent?: boolean | undefined };
 
 /** The ids of the deliveries that are owed for a task that has ended. */
-export function owedDeliveryIds(taskId: string, { hasCallback, hasEvent = false }: OwedNotifications): readonly string[] {
+export function owedDeliveryIds(
+  taskId: string,
+  { hasCallback, hasEvent = false }: OwedNotifications,
+): readonly string[] {
   return [...(hasCallback ? [taskId] : []), ...(hasEvent ? [taskEventId(taskId)] : [])];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { findAccount, changeAccountLimitsAs, setAccountSuspendedAs } from '../../src/accounts/accounts.ts';
-import { listOperatorActions } from '../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { shell } from '../support/service/person.ts';

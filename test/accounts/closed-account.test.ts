@@ -193,7 +193,13 @@ test('a link into an account that is being closed lets nobody in', async () => {
   const { accountId } = await service.newAccount(100);
   const { db } = service.database;
   const email = 'late-guest@example.com';
-  const { token } = await createOneTimeLink(db, { purpose: 'invite', email, accountId, role: 'owner', isOperator: false });
+  const { token } = await createOneTimeLink(db, {
+    purpose: 'invite',
+    email,
+    accountId,
+    role: 'owner',
+    isOperator: false,
+  });
   const link = await findLink(db, token);
   assert.ok(link);
   const origin = { address: '10.0.0.1', userAgent: 'test' };

@@ -11,7 +11,7 @@ import { setLowBalanceThreshold } from '../../src/credits/ledger/low-balance.ts'
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask, findTask } from '../../src/tasks/task-rows.ts';
 import { eventsInto, recordEvents } from '../support/service/metric-event-sinks.ts';

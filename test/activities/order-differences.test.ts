@@ -9,12 +9,12 @@ import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activi
 import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
 import type { VideoFacts } from '../../src/media/video/probe-video.ts';
 import type { ServiceEvent } from '../../src/run/metrics/service-event.ts';
 import type { Model, ShortfallPolicy } from '../../src/catalogue/models/model.ts';
-import type { PriceRow } from '../../src/catalogue/prices/price-conditions.ts';
+import type { PriceRow } from '../../src/catalogue/prices/model-prices.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import { standardInput, type TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';

@@ -11,12 +11,12 @@ import { createStoreResult, type StoreResultDeps } from '../../activities/store-
 import { FfmpegError } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../../src/media/video/read-video.ts';
 import { sharp } from '../../src/media/pictures/image-library.ts';
-import { createVideoInspector, type VideoInspector } from '../../src/media/video/inspect-video.ts';
+import { createVideoInspector, type VideoInspector } from '../../src/media/video/inspect-and-make-poster.ts';
 import { createVideoNormalizer } from '../../src/media/ffmpeg/normalize-video.ts';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
-import type { StoredVideoRequirements } from '../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../src/catalogue/media/stored-video-requirements.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { assertMeasured } from '../support/assert-since.ts';
 import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';
@@ -25,7 +25,13 @@ import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from 
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 
-const asIs: StoredVideoRequirements = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const asIs: StoredVideoRequirements = {
+  audio: true,
+  fit: 'keep',
+  resolution: '720p',
+  ratio: 'adaptive',
+  lastFrame: false,
+};
 
 const killed = (by: { stalled: boolean; timedOut: boolean }) =>
   new FfmpegError({ exitCode: null, killedBy: 'SIGKILL', stderr: '', ...by });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import type { Operation } from '../../src/api/core/endpoint.ts';
+import type { Operation } from '../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';

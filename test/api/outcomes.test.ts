@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
 import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
-import { isConsolePath, type Operation } from '../../src/api/core/endpoint.ts';
+import { isConsolePath, type Operation } from '../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { databaseFailures, type ErrorCode } from '../../src/api/core/error-catalogue.ts';
 import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database/test-
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';
 import { closedSignUp, type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/service/person.ts';
-import { type Scope, scopes as allScopes } from '../../src/accounts/keys/api-key.ts';
+import { type Scope, scopes as allScopes } from '../../src/accounts/keys/scopes-and-caller.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
 import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';

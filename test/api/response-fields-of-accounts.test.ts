@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { presentAccount } from '../../src/api/accounts/account-routes.ts';
+import { presentAccount } from '../../src/api/accounts/operator-account-routes.ts';
 import { presentCodeBatch } from '../../src/api/credits/redemption-routes.ts';
 import { presentStatement } from '../../src/api/credits/statement-routes.ts';
 import { presentPasskey } from '../../src/api/sign-in/passkey-routes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presentLedgerEntry } from '../../src/api/accounts/ledger-entry-view.ts';
 import { presentKey } from '../../src/api/accounts/key-view.ts';
-import { presentBookedCredits, presentMargin } from '../../src/api/credits/margin-view.ts';
+import { presentBookedCredits, presentMargin } from '../../src/api/credits/margin-report-view.ts';
 import { presentSetPrice } from '../../src/api/credits/price-view.ts';
 import { presentAnnouncement } from '../../src/api/operators/announcement-routes.ts';
 import { presentAdminTopUp, presentTopUp, presentUngrantedPayment } from '../../src/api/payments/top-up-view.ts';

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import sharp from 'sharp';
-import type { Scope } from '../../src/accounts/keys/api-key.ts';
+import type { Scope } from '../../src/accounts/keys/scopes-and-caller.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { createApiKey } from '../../src/accounts/keys/keys.ts';
+import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createRateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { requestToolSchema } from '../../src/api/mcp/request-tool-schema.ts';
 import { completeTask, findTask, beginGeneration } from '../../src/tasks/task-rows.ts';
@@ -303,7 +303,7 @@ test('a key needs the scope of the tool; without tasks:read, generate_video retu
 test('a key of the dialect kie speaks our own dialect here', async () => {
   const { accountId } = await service.newAccount(1_000);
   const scopes = ['tasks:write', 'tasks:read'] as const;
-  const created = await createApiKey(service.database.db, { accountId, name: 'kie', scopes, dialect: 'kie' });
+  const created = await createKeyUnchecked(service.database.db, { accountId, name: 'kie', scopes, dialect: 'kie' });
   const { call } = await connect(created?.key ?? '');
   assert.equal((await call('get_price', plainRequest)).data['credits'], 165);
   assert.equal((await call('generate_video', plainRequest)).isError, false);

@@ -107,7 +107,11 @@ async function fetchImage(link: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-function exchangeFor({ exchanges }: Script, step: ExampleExchange['step'], ...meanings: readonly ExampleExchange['means'][]) {
+function exchangeFor(
+  { exchanges }: Script,
+  step: ExampleExchange['step'],
+  ...meanings: readonly ExampleExchange['means'][]
+) {
   return exchanges.find((exchange) => exchange.step === step && meanings.includes(exchange.means));
 }
 

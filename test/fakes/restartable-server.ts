@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 
 // Shared by the fakes: a server that dies and comes back at its address, and the video that upstreams deliver.
 

@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { findEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { listSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import { listOperatorActions } from '../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../src/accounts/operators/audit-log.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 import { createUser } from '../../src/accounts/people/users.ts';
 import { createLog } from '../../src/platform/log/log.ts';

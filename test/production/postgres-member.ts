@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { type PostgresServer, startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../src/run/embedded/postgres/postgres-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { ServerProcess } from '../support/servers/server-process.ts';
 

@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { listens } from '../support/processes/listens.ts';
 import {
   makeNamespace,
@@ -57,7 +57,10 @@ export async function startTemporalServices(postgresUrl: string, folder: string)
   await makeTemporalSchema(program, postgresUrl);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'dynamic.yaml'), dynamicConfiguration);
-  const newPorts = async (): Promise<Ports> => ({ grpcPort: await reserveFreePort(), membershipPort: await reserveFreePort() });
+  const newPorts = async (): Promise<Ports> => ({
+    grpcPort: await reserveFreePort(),
+    membershipPort: await reserveFreePort(),
+  });
   const usual = {
     frontend: await newPorts(),
     history: await newPorts(),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../src/run/config/config.ts';
-import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import type { UpstreamBooks } from '../fakes/upstream-books.ts';
 import { startReadinessProxy } from '../support/proxies/readiness-proxy.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readPrices } from '../../src/credits/prices/price-lists.ts';
 import { quoteTask } from '../../src/credits/prices/price-rule.ts';
@@ -15,7 +15,7 @@ import {
   type PriceConditions,
   priceAt,
   type PriceRow,
-} from '../../src/catalogue/prices/price-conditions.ts';
+} from '../../src/catalogue/prices/model-prices.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../../src/run/config/config.ts';
-import { startPostgres } from '../../src/run/embedded/postgres/postgres.ts';
+import { startPostgres } from '../../src/run/embedded/postgres/postgres-server.ts';
 import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
 import { findOrDownloadTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal } from '../../src/run/embedded/temporal/temporal-server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/connection/task-queues.ts';
+import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/connection/queue-and-workflow-names.ts';
 import { requestRedelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
 import { markMediaDeleted } from '../../src/tasks/list/expired-media.ts';
 import { type Api, createdTask, post, recordInfo } from '../support/service/call-api.ts';

@@ -8,7 +8,7 @@ import { setLowBalanceThreshold } from '../../src/credits/ledger/low-balance.ts'
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
-import { callbackWorkflowId } from '../../src/temporal/connection/task-queues.ts';
+import { callbackWorkflowId } from '../../src/temporal/connection/queue-and-workflow-names.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';

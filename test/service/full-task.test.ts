@@ -9,7 +9,7 @@ import { probeVideo } from '../../src/media/video/probe-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBalanceAndEntries } from '../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import {
   type Answer,
   type Api,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Finding } from '../../src/run/doctor/finding.ts';
-import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { type Api, createTask, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { remainingOf } from '../support/processes/processes.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { reserveFreePort } from '../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { type Api, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { testTemporalCli } from '../support/processes/find-temporal-cli.ts';

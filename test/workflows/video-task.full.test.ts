@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { resultKeysOf } from '../../activities/task-file-keys.ts';
-import { taskQueuesOf } from '../../src/temporal/connection/task-queues.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { listTaskEntries } from '../../src/credits/ledger/credits.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
-import { createWorkflowEngine } from '../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../src/temporal/workflows/create-workflow-engine.ts';
 import { ageTask } from '../support/database/aged-task.ts';
 import { patientEngine } from '../support/workflows/patient-engine.ts';
 import {

@@ -1,13 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
-import { activeKeySql, type Scope } from './api-key.ts';
+import { activeKeySql, type Scope } from './scopes-and-caller.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
-import type { Actor } from '../operators/operator.ts';
+import type { Actor } from '../operators/actors-and-actions.ts';
 import { type BeyondCaller, setCapsInTransaction } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import { type Database, readRow } from '../../platform/database/database.ts';
 import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, successorErrors } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, generateApiKey } from './key-format.ts';
-import { changeWithAudit } from '../operators/operator-actions.ts';
+import { changeWithAudit } from '../operators/audit-log.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */

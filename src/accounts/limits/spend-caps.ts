@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { activeKeySql } from '../keys/api-key.ts';
+import { activeKeySql } from '../keys/scopes-and-caller.ts';
 import { lockOpenAccount } from '../accounts.ts';
-import type { Actor } from '../operators/operator.ts';
-import { changeWithAudit } from '../operators/operator-actions.ts';
+import type { Actor } from '../operators/actors-and-actions.ts';
+import { changeWithAudit } from '../operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
@@ -155,7 +155,12 @@ update accounts set capped = exists (select from spend_caps where account_id = $
 });
 
 /** Sets caps in the caller's transaction, which holds the account's lock. Returns false for an unknown key or member. */
-export async function setCapsInTransaction(db: Runner, accountId: string, subject: CapSubject, change: CapChange): Promise<boolean> {
+export async function setCapsInTransaction(
+  db: Runner,
+  accountId: string,
+  subject: CapSubject,
+  change: CapChange,
+): Promise<boolean> {
   const { subjectId } = (await findSubject(db, accountId, subject)) ?? {};
   if (subjectId === undefined) return false;
   for (const period of capPeriods) {
@@ -220,7 +225,9 @@ export function setSpendCaps(
     await lockOpenAccount({ run }, accountId);
     const caps = keyId === undefined ? [] : await findProtectedCaps({ run }, accountId, subject, keyId);
     const errors = caps.flatMap((cap) => refuseWider(cap, change));
-    return errors.length > 0 ? { kind: 'beyond_caller', errors } : setCapsInTransaction({ run }, accountId, subject, change);
+    return errors.length > 0
+      ? { kind: 'beyond_caller', errors }
+      : setCapsInTransaction({ run }, accountId, subject, change);
   });
 }
 

@@ -1,5 +1,5 @@
-import type { Actor } from './operator.ts';
-import { changeWithAudit } from './operator-actions.ts';
+import type { Actor } from './actors-and-actions.ts';
+import { changeWithAudit } from './audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none } from '../../platform/database/statement.ts';
 

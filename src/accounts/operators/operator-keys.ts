@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Operator } from './operator.ts';
+import type { Operator } from './actors-and-actions.ts';
 import { apiKeyHint, hashApiKey, isWellFormedKey, generateApiKey } from '../keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { activeKeySql } from '../keys/api-key.ts';
+import { activeKeySql } from '../keys/scopes-and-caller.ts';
 import { sharedKeyColumns, type RevokedKey } from '../keys/keys.ts';
 import type { ApiKey } from '../keys/key-record.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';

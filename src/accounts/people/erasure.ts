@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { Actor } from '../operators/operator.ts';
+import type { Actor } from '../operators/actors-and-actions.ts';
 import { erasedUser } from './email-and-password-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type AuditedAnswer, changeWithAudit } from '../operators/operator-actions.ts';
-import { isLastOperator, type UserIdOrEmail } from './people-actions.ts';
+import { type AuditedAnswer, changeWithAudit } from '../operators/audit-log.ts';
+import { isLastOperator, type UserIdOrEmail } from './change-users-as-operator.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 

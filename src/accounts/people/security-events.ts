@@ -1,5 +1,5 @@
-import type { SecurityEventKind } from '../sign-in/session-terms.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import type { SecurityEventKind } from '../sign-in/session-lifetimes.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
 export type Origin = { readonly address: string; readonly userAgent: string };

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 
 export type User = {

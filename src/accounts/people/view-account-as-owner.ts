@@ -1,5 +1,5 @@
-import type { Actor } from '../operators/operator.ts';
-import { changeWithAudit } from '../operators/operator-actions.ts';
+import type { Actor } from '../operators/actors-and-actions.ts';
+import { changeWithAudit } from '../operators/audit-log.ts';
 import type { OwnAccount } from './memberships.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 
 /** `confirm` opens the account of a sign-up. */
@@ -179,7 +179,10 @@ export const withdrawInvitation = maybeOne<Withdrawn, [by: ChangedBy, linkId: st
 });
 
 /** Withdraws the invitations to an e-mail into one account; without an account, those into none. */
-export const withdrawInvitationsToEmail = many<Withdrawn, [by: ChangedBy, email: string, accountId: string | undefined]>({
+export const withdrawInvitationsToEmail = many<
+  Withdrawn,
+  [by: ChangedBy, email: string, accountId: string | undefined]
+>({
   name: 'withdraw-invitations-to-email',
   text: withdrawing(`email = $4 and account_id is not distinct from $5 and purpose = 'invite'`),
   values: withChange,

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { hasSession } from './sessions.ts';
 import { lockUser } from '../people/users.ts';

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
-import { recentAuthenticationSeconds, sessionSeconds, type SignedIn } from './session-terms.ts';
+import { recentAuthenticationSeconds, sessionSeconds, type SignedIn } from './session-lifetimes.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { Origin } from '../people/security-events.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
@@ -100,7 +100,11 @@ left join accounts on accounts.id = account_id`,
 });
 
 /** Finds a live session of an enabled user. Background requests do not count as use of the session. */
-export async function findAndTouchSession(db: Runner, token: string, lookup: Lookup): Promise<SessionWithRole | undefined> {
+export async function findAndTouchSession(
+  db: Runner,
+  token: string,
+  lookup: Lookup,
+): Promise<SessionWithRole | undefined> {
   return isToken(token) ? findByHash(db, hashToken(token), lookup) : undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { SignedIn } from './session-terms.ts';
+import type { SignedIn } from './session-lifetimes.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import { grantAccess, lockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
@@ -50,7 +50,10 @@ export function signIn(db: Database, proven: UserSigningIn & Proof): Promise<Ses
   });
 }
 
-type Opening = UserSigningIn & { readonly means: Proof['means'] | 'link'; readonly authenticatedAt?: number | undefined };
+type Opening = UserSigningIn & {
+  readonly means: Proof['means'] | 'link';
+  readonly authenticatedAt?: number | undefined;
+};
 
 /** Creates a session for a user whom the transaction has locked. */
 export async function openRecordedSession(db: Runner, { user, origin, means, before, authenticatedAt }: Opening) {
@@ -69,7 +72,11 @@ export function reauthenticate(
 ): Promise<SessionWithToken | undefined> {
   return db.transaction(async (run) => {
     await lockProven({ run }, userId, hashOf(proof));
-    const renewed = await rotateSessionToken({ run }, sessionId, proof.means === 'oidc' ? proof.authenticatedAt : undefined);
+    const renewed = await rotateSessionToken(
+      { run },
+      sessionId,
+      proof.means === 'oidc' ? proof.authenticatedAt : undefined,
+    );
     if (renewed === undefined) return undefined;
     const details = { means: proof.means };
     await recordSecurityEvent({ run }, { kind: 'reauthenticated', userId, email, origin, details });

@@ -1,7 +1,7 @@
-import type { TimedCursor } from '../../platform/database/sql.ts';
+import type { TimedCursor } from '../../platform/database/sql-fragments.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { listAccountUploads } from '../../tasks/end/close-account-rows.ts';
-import { readBalanceAndEntries } from '../../credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../credits/ledger/ledger-entries.ts';
 import { presentSpendCap } from '../credits/spend-cap-routes.ts';
 import { listSpendCaps } from '../../accounts/limits/spend-caps.ts';
 import { presentTopUp } from '../payments/top-up-view.ts';
@@ -12,7 +12,7 @@ import { listMembers } from '../../accounts/people/person-list.ts';
 import { presentMember } from '../people/person-view.ts';
 import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
-import { listFavoriteOrTaggedVideos } from '../../library/gallery/labels.ts';
+import { listFavoriteOrTaggedVideos } from '../../library/gallery/favorites-and-tags.ts';
 import { listShareLinksOfAccount } from '../../library/gallery/share-links.ts';
 import { presentShareLink } from '../gallery/share-routes.ts';
 import { presentEvent } from '../callbacks/event-view.ts';
@@ -72,7 +72,8 @@ async function* pagesOf(db: Database, resultStore: LinkSigner, accountId: string
     (link) => ({ kind: 'shareLink', ...presentShareLink(link) }),
   );
   yield* paged(
-    async (last?: { entryId: number }) => (await readBalanceAndEntries(db, { accountId, before: last?.entryId, limit })).entries,
+    async (last?: { entryId: number }) =>
+      (await readBalanceAndEntries(db, { accountId, before: last?.entryId, limit })).entries,
     // An entry has a `kind` of its own.
     (entry) => ({ kind: 'ledgerEntry', entry: presentLedgerEntry(entry) }),
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { type RateLimiter, rateKeyOf } from '../core/limits/rate-limits.ts';
 import { capPeriods, listSpendCaps } from '../../accounts/limits/spend-caps.ts';

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { listUsageDays, maxSummaryTasksCounted, summarizeAccount } from '../../credits/reports/account-sums.ts';
+import {
+  listUsageDays,
+  maxSummaryTasksCounted,
+  summarizeAccount,
+} from '../../credits/reports/account-usage-and-summary.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { creditBalanceSchema } from './ledger-entry-view.ts';
 import { booleanParameter, strictQuery } from '../core/query-parameters.ts';

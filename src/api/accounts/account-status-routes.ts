@@ -3,7 +3,7 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { PaymentProvider } from '../../credits/payments/payment-provider.ts';
 import { listModelTroubles } from '../../tasks/jobs/model-trouble.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { maxCredits, unixMs, wholeNumberField } from '../core/request-fields.ts';
 import { creditBalanceSchema } from './ledger-entry-view.ts';
 import { findBalanceAndThreshold } from '../../library/limits/account-limit-use.ts';
@@ -43,7 +43,10 @@ export const showStatus = defineEndpoint({
     .meta({ id: 'AccountStatus' }),
   handler: async ({ caller: { accountId } }, { db, catalogue, payments }: Deps) => {
     const offer = catalogue();
-    const [account, troubles] = await Promise.all([findBalanceAndThreshold(db, accountId), listModelTroubles(db, offer)]);
+    const [account, troubles] = await Promise.all([
+      findBalanceAndThreshold(db, accountId),
+      listModelTroubles(db, offer),
+    ]);
     if (account === undefined) throw new Error(`account ${accountId} of a caller not found`);
     return {
       balance: account.balance,

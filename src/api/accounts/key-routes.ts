@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { z } from 'zod';
-import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/keys/api-key.ts';
+import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/keys/scopes-and-caller.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
   createKeyWithinLimit,
@@ -18,9 +18,17 @@ import { spendCapFields } from '../credits/spend-cap-routes.ts';
 import { type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { futureError, idField, maxUnixMs, oneOf, opaqueIdField, overlapField, plainTextField } from '../core/request-fields.ts';
+import {
+  futureError,
+  idField,
+  maxUnixMs,
+  oneOf,
+  opaqueIdField,
+  overlapField,
+  plainTextField,
+} from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { keySchema, presentKey, readKeysWithUse, usedKeySchema } from './key-view.ts';
 
 type CreateDeps = WithDb & WithClock & WithCatalogue;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { dialects, scopes } from '../../accounts/keys/api-key.ts';
+import { dialects, scopes } from '../../accounts/keys/scopes-and-caller.ts';
 import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { listApiKeys } from '../../accounts/keys/keys.ts';
-import { listKeyUses, maxTasksOfKeyUses } from '../../credits/reports/account-sums.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import { listKeyUses, maxTasksOfKeyUses } from '../../credits/reports/account-usage-and-summary.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 export const keySchema = z
   .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
-import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/ledger-entries.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 export const creditBalanceSchema = z
   .int()

@@ -6,7 +6,7 @@ import { exportAccount } from './account-export-view.ts';
 import { maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { requestOriginOf } from '../sign-in/authenticate-session.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { opaqueIdField, plainTextField } from '../core/request-fields.ts';

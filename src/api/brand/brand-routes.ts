@@ -1,5 +1,5 @@
 import { consoleHeaders } from '../console/console-headers.ts';
-import type { AppRouter, Context } from '../core/context.ts';
+import type { AppRouter, Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accentStyle } from '../../platform/brand/accent.ts';
 import type { Brand } from '../../platform/brand/brand.ts';

@@ -33,7 +33,7 @@ import {
   textParameter,
   wholeParameter,
 } from '../core/query-parameters.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import {
   attemptDetailsSchema,
   callbackSchema,

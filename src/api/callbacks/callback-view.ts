@@ -17,7 +17,7 @@ import {
   receiverErrors,
 } from '../../tasks/callbacks/receiver-error.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 /** The part of an attempt, and of a test, that explains its failure. */
 export const deliveryErrorSchema = z
@@ -107,7 +107,10 @@ export const operatorCallbackSchema = callbackSchema
  * attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
-  return pickSchemaFields(callbackSchema, { taskId: delivery.deliveryId, ...presentOwnDelivery(delivery, attempts, now) });
+  return pickSchemaFields(callbackSchema, {
+    taskId: delivery.deliveryId,
+    ...presentOwnDelivery(delivery, attempts, now),
+  });
 }
 
 export function presentOwnDelivery(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
@@ -141,7 +144,10 @@ export function presentAttempt(delivery: Delivery, attempt: RecordedAttempt, now
 }
 
 export function presentOperatorAttempt(delivery: Delivery, attempt: RecordedAttempt) {
-  return pickSchemaFields(attemptDetailsSchema, { ...attemptFieldsOf(attempt), ...exchangeParts(delivery, attempt, true) });
+  return pickSchemaFields(attemptDetailsSchema, {
+    ...attemptFieldsOf(attempt),
+    ...exchangeParts(delivery, attempt, true),
+  });
 }
 
 function exchangeParts({ deliveryId, url }: Delivery, { exchange, responseHead }: RecordedAttempt, isShown: boolean) {

@@ -2,10 +2,16 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf, opaqueIdField, orNull, requiredMessage } from '../core/request-fields.ts';
-import { cutPage, timedCursorText, timedPageParameters, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
+import {
+  cutPage,
+  timedCursorText,
+  timedPageParameters,
+  nextCursorSchema,
+  strictQuery,
+} from '../core/query-parameters.ts';
 import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { attemptsInList, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
@@ -83,7 +89,11 @@ const list = defineEndpoint({
   scope: 'tasks:read',
   summary: 'List events and their attempts',
   description: `Newest first, each with its latest ${attemptsInList} attempts.`,
-  query: strictQuery({ type: oneOf(eventTypes).optional(), state: oneOf(deliveryStates).optional(), ...timedPageParameters }),
+  query: strictQuery({
+    type: oneOf(eventTypes).optional(),
+    state: oneOf(deliveryStates).optional(),
+    ...timedPageParameters,
+  }),
   data: z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query: { type, state, cursor: after, limit } }, { db }) => {
     const nowMs = Date.now();
@@ -108,7 +118,10 @@ const redeliver = defineEndpoint({
   handler: async ({ caller: { accountId }, input: { eventId } }, deps: WithDb & RedeliverDeps) => {
     if (!isUuid(eventId)) throw new HttpError('event_not_found');
     requireExisting(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
-    const { deliveryId } = requireExisting(await requestEventRedelivery(deps.db, accountId, eventId), 'event_not_found');
+    const { deliveryId } = requireExisting(
+      await requestEventRedelivery(deps.db, accountId, eventId),
+      'event_not_found',
+    );
     deps.redeliver({ deliveryId, accountId });
     return { eventId: deliveryId, webhookId: webhookId(deliveryId) };
   },

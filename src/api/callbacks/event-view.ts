@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { deliveryFields, presentOwnDelivery } from './callback-view.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';

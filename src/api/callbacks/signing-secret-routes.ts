@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError } from '../core/http-error.ts';
 import { overlapField } from '../core/request-fields.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';

@@ -5,7 +5,7 @@ import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import type { ReceiverError } from '../../tasks/callbacks/receiver-error.ts';
 import type { TestCallback } from '../../tasks/callbacks/send-test-callback.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';

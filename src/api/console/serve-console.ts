@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findConsoleAsset, publishConsoleAssets } from './console-assets.ts';
-import { fillTemplate } from '../brand/brand-view.ts';
+import { fillTemplate } from '../brand/brand-markup.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { AppRouter, Context } from '../core/context.ts';
+import type { AppRouter, Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { consoleHeaders } from './console-headers.ts';
 

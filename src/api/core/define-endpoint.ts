@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { fieldPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
 import { requestErrors, requestMessage } from '../../platform/text/validation-messages.ts';
 import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-text.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';
-import { answerEnvelope, answerJson, answerStream, type Context } from './context.ts';
+import { answerEnvelope, answerJson, answerStream, type Context } from './request-context.ts';
 import {
   type Access,
   type EndpointCall,
@@ -20,7 +20,7 @@ import {
   isConsolePath,
   type Operation,
   type WithDb,
-} from './endpoint.ts';
+} from './endpoint-spec.ts';
 import { uploadCommand } from '../../media/references/upload-rules.ts';
 import { HttpError, invalidRequest } from './http-error.ts';
 import { maxBodyBytes } from './request-sizes.ts';
@@ -92,7 +92,10 @@ export function defineEndpoint<
   };
   const { query, body } = spec;
   const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: Deps) => {
-    const parsed = { query: query && parseOrRefuse(query, given.query), input: body && parseOrRefuse(body, given.body) };
+    const parsed = {
+      query: query && parseOrRefuse(query, given.query),
+      input: body && parseOrRefuse(body, given.body),
+    };
     // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
     const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as EndpointCall<A, Query, Body>;
     return handler(call, deps);

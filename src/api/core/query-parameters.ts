@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TimedCursor } from '../../platform/database/sql.ts';
+import type { TimedCursor } from '../../platform/database/sql-fragments.ts';
 import { uuidPattern } from '../../platform/text/uuid.ts';
 import { maxSearchedTasks } from '../../tasks/list/task-filter.ts';
 import { maxSearchLength, minIdPartLength } from '../../tasks/list/task-search.ts';

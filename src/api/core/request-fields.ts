@@ -55,7 +55,9 @@ export const opaqueIdField = z.string({ error: requiredMessage('must be a string
 export const reasonField = plainTextField(500).meta({ description: 'Recorded in the audit log.' });
 
 const overlapError = `must be a whole number of seconds from 0 to ${maxSecretOverlapSeconds}`;
-export const overlapField = wholeNumberField(0, maxSecretOverlapSeconds, overlapError).default(defaultSecretOverlapSeconds);
+export const overlapField = wholeNumberField(0, maxSecretOverlapSeconds, overlapError).default(
+  defaultSecretOverlapSeconds,
+);
 
 /** A schema with a name in the documentation, or null. `nullable` would make each use of the name nullable, or lose the null. */
 export function orNull<Schema extends z.ZodType>(schema: Schema) {

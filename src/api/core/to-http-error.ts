@@ -5,7 +5,7 @@ import { AccountClosed } from '../../accounts/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../../platform/database/database.ts';
 import { ProofOutdated } from '../../accounts/sign-in/sign-in.ts';
 import { PaymentsUnavailable } from '../../credits/payments/payment-provider.ts';
-import { TooManyTags } from '../../library/gallery/labels.ts';
+import { TooManyTags } from '../../library/gallery/favorites-and-tags.ts';
 import { StoreUnavailable } from '../../media/store/result-store.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { HttpError } from './http-error.ts';

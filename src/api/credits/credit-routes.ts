@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { bookCreditsAs, type Booking, readBalanceAndEntries, type LedgerEntry, ledgerKinds } from '../../credits/ledger/credits.ts';
+import {
+  bookCreditsAs,
+  type Booking,
+  readBalanceAndEntries,
+  type LedgerEntry,
+  ledgerKinds,
+} from '../../credits/ledger/ledger-entries.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { EndpointCall, WithDb } from '../core/endpoint.ts';
+import type { EndpointCall, WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import { requireDayRange, maxReportDays } from './usage-report-routes.ts';
 import { idField, maxCredits, reasonField, wholeNumberField, maxUnixMs, oneOf } from '../core/request-fields.ts';
@@ -18,8 +24,8 @@ import {
 } from '../core/query-parameters.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
 import { creditBalanceSchema, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
-import { listUsageDays, type UsageDay } from '../../credits/reports/account-sums.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { listUsageDays, type UsageDay } from '../../credits/reports/account-usage-and-summary.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
 
 const booksFilter = {
@@ -45,7 +51,8 @@ const exportCredits = defineEndpoint({
   handler: ({ caller: { accountId }, query, ctx }, { db }) => {
     const { from: fromMs, to: toMs, kind, taskId } = query;
     const filter = { accountId, kind, taskId, fromMs, toMs, limit: pageSize };
-    const read = async (last?: LedgerEntry) => (await readBalanceAndEntries(db, { ...filter, before: last?.entryId })).entries;
+    const read = async (last?: LedgerEntry) =>
+      (await readBalanceAndEntries(db, { ...filter, before: last?.entryId })).entries;
     return answerCsv(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
   },
 });

@@ -3,11 +3,11 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { priceConditions } from '../../catalogue/prices/prices-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Model } from '../../catalogue/models/model.ts';
-import type { PriceRow } from '../../catalogue/prices/price-conditions.ts';
+import type { PriceRow } from '../../catalogue/prices/model-prices.ts';
 import { priceStates, type OperatorPrice } from '../../credits/prices/prices.ts';
 import { readPrices } from '../../credits/prices/price-lists.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const credits = z.int().nonnegative();
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import {
   futureError,
@@ -13,7 +13,7 @@ import {
   wholeNumberField,
 } from '../core/request-fields.ts';
 import { limitCodeAttempts, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   type CodeBatch,

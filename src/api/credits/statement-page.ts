@@ -1,7 +1,7 @@
 import type { Brand } from '../../platform/brand/brand.ts';
 import { consoleHeaders, scriptlessPolicy } from '../console/console-headers.ts';
 import { html, trustedHtml } from '../docs/html.ts';
-import { sectionTitle } from '../../credits/reports/section-titles.ts';
+import { sectionTitle } from '../../credits/reports/statement-section-titles.ts';
 import { type AccountStatement, type StatementLine, sumSections } from '../../credits/reports/account-statement.ts';
 
 // A page that people print, save and send, so it needs no other file. Its style is the only code that its policy allows.

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
 import { requireOwnAccount } from '../core/authentication.ts';
-import { type Context, answerStream, type AppRouter } from '../core/context.ts';
+import { type Context, answerStream, type AppRouter } from '../core/request-context.ts';
 import { csvAnswer } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, invalidRequest } from '../core/http-error.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { idParameter, strictQuery, textParameter } from '../core/query-parameters.ts';
 import {
   maxBookingLines,
@@ -19,7 +19,7 @@ import {
 import { statementCsv } from '../../credits/reports/statement-csv.ts';
 import { statementHeaders, statementHtml } from './statement-page.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { validate as isUuid } from 'uuid';
 import { consoleHeaders } from '../console/console-headers.ts';
 import { limitReads, type RateLimiter } from '../core/limits/rate-limits.ts';
@@ -63,7 +63,9 @@ export function presentStatement(
   { accountCreatedAt }: { readonly accountCreatedAt: number },
 ) {
   const { month, fromMs: fromTime, toMs: toTime, createdAt: createTime, isFinal, opening, closing } = statement;
-  const lines = statement.lines.map(({ bookedAt: bookTime, ...line }) => pickSchemaFields(lineSchema, { ...line, bookTime }));
+  const lines = statement.lines.map(({ bookedAt: bookTime, ...line }) =>
+    pickSchemaFields(lineSchema, { ...line, bookTime }),
+  );
   const firstMonth = new Date(accountCreatedAt).toISOString().slice(0, 7);
   const sections = [...sumSections(statement)];
   return { month, fromTime, toTime, createTime, isFinal, firstMonth, opening, closing, sections, lines };

@@ -12,8 +12,8 @@ import {
   usageGroups,
   type LatencyBucket,
   latencyBucketMiddleMs,
-} from '../../credits/reports/daily-task-costs.ts';
-import { pickSchemaFields } from '../core/view.ts';
+} from '../../credits/reports/usage-days-and-latencies.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const count = z.int().nonnegative();
 
@@ -109,7 +109,8 @@ const report = defineEndpoint({
   data: z.strictObject({ days: z.array(groupDaySchema), models: z.array(modelUsageSchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { by, ...days } = requireDayRange(query);
-    const read = (group: typeof by, most: number) => listUsageByGroupAndDay[group](db, { accountId, ...days, maxGroups: most });
+    const read = (group: typeof by, most: number) =>
+      listUsageByGroupAndDay[group](db, { accountId, ...days, maxGroups: most });
     const [groupDays, modelDays, latencies] = await Promise.all([
       read(by, maxGroups),
       read('model', maxModels),

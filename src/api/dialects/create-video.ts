@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EndpointCall, WithClock, WithDb } from '../core/endpoint.ts';
+import type { EndpointCall, WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../accounts/keys/api-key.ts';
+import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';

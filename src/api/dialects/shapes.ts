@@ -1,4 +1,4 @@
-import type { ErrorShape } from '../core/endpoint.ts';
+import type { ErrorShape } from '../core/endpoint-spec.ts';
 import { findMeantShape } from './wrong-base-url.ts';
 import { arkShape } from './ark/ark-routes.ts';
 import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';

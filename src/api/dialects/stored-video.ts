@@ -1,12 +1,12 @@
-import type { Caller } from '../../accounts/keys/api-key.ts';
-import type { Context } from '../core/context.ts';
+import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Context } from '../core/request-context.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import { mediaDeletedError, type SendMediaDeps, sendMedia } from '../media/send-media.ts';
 import { type CancelTaskDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
-import { type DeleteTaskDeps, deleteContentOfEndedTask } from '../../tasks/end/delete-task.ts';
+import { type DeleteTaskDeps, deleteContentOfEndedTask } from '../../tasks/end/delete-content-of-task.ts';
 import { requireEnded } from '../tasks/delete-task-routes.ts';
 import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { answerEnvelope, type AppRouter } from '../core/context.ts';
+import { answerEnvelope, type AppRouter } from '../core/request-context.ts';
 import { sendFile } from '../core/server/send-file.ts';
 
 /** Written by src/run/build/pack-client-archives.ts. */
@@ -17,7 +17,11 @@ export function clientArchives(): readonly string[] {
 export function addClientArchiveRoutes(router: AppRouter, publicUrl: string): void {
   const names = clientArchives();
   router.get('/clients', (ctx) => {
-    answerEnvelope(ctx, { code: 200, msg: 'success', data: { clients: names.map((name) => `${publicUrl}/clients/${name}`) } });
+    answerEnvelope(ctx, {
+      code: 200,
+      msg: 'success',
+      data: { clients: names.map((name) => `${publicUrl}/clients/${name}`) },
+    });
   });
   for (const name of names) {
     router.get(`/clients/${name}`, async (ctx) => {

@@ -4,14 +4,20 @@ import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { fillTemplate } from '../brand/brand-view.ts';
+import { fillTemplate } from '../brand/brand-markup.ts';
 import { isWhiteLabel } from '../../platform/brand/brand.ts';
 import type { WithModels } from '../../catalogue/models/model.ts';
 import { consoleHeaders } from '../console/console-headers.ts';
 import { type AssetInMemory, sendAsset } from '../console/serve-console.ts';
-import type { AppRouter, Context } from '../core/context.ts';
+import type { AppRouter, Context } from '../core/request-context.ts';
 import { sendFile } from '../core/server/send-file.ts';
-import { documentsWithServiceAddress, documentsOf, type DocsPage, renderDocument, type DocumentedService } from './documents.ts';
+import {
+  documentsWithServiceAddress,
+  documentsOf,
+  type DocsPage,
+  renderDocument,
+  type DocumentedService,
+} from './documents.ts';
 import { html } from './html.ts';
 import { docsNavigation } from './docs-navigation.ts';
 import { type Audience, referencePage } from './reference-page.ts';
@@ -82,7 +88,10 @@ function pageMakers(service: DocumentedService): PageMakers {
   const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
     [route, (offer: WithModels) => renderDocument(path, service, offer)] as const;
   const ofReference = (audience: Audience) =>
-    [referenceRoutes[audience], (offer: WithModels) => Promise.resolve(referencePage(audience, offer, service))] as const;
+    [
+      referenceRoutes[audience],
+      (offer: WithModels) => Promise.resolve(referencePage(audience, offer, service)),
+    ] as const;
   const isForClients = ([path]: readonly [path: string, route: string]) => documentsWithServiceAddress.includes(path);
   return new Map([
     ...[...documents].filter(isForClients).map(ofDocument),

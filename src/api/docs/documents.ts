@@ -66,7 +66,11 @@ const serviceTargets: ReadonlyMap<string, string> = new Map([
 /** The service as its customers see it. */
 export type DocumentedService = { readonly publicUrl: string; readonly brand: Brand };
 
-export async function renderDocument(path: string, { publicUrl, brand }: DocumentedService, { models }: WithModels): Promise<DocsPage> {
+export async function renderDocument(
+  path: string,
+  { publicUrl, brand }: DocumentedService,
+  { models }: WithModels,
+): Promise<DocsPage> {
   const own = await readFile(new URL(path, readme), 'utf8');
   const text = isWhiteLabel(brand) ? brandedMarkdown(own, brand.name, [...models.keys()]) : own;
   const markdown = documentsWithServiceAddress.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;

@@ -1,4 +1,9 @@
-import { type OpenApiDescription, type OpenApiParameter, resolveSchema, type OpenApiSchema } from './openapi-document.ts';
+import {
+  type OpenApiDescription,
+  type OpenApiParameter,
+  resolveSchema,
+  type OpenApiSchema,
+} from './read-openapi-document.ts';
 import { type Html, html } from './html.ts';
 import { inlineMarkdown } from './markdown.ts';
 
@@ -25,7 +30,11 @@ export function parameterFields(description: OpenApiDescription, parameters: rea
 }
 
 /** The fields of an object, of the items of a list, or of each alternative; undefined if there are none. */
-export function schemaFields(description: OpenApiDescription, schema: OpenApiSchema, options: Options): Html | undefined {
+export function schemaFields(
+  description: OpenApiDescription,
+  schema: OpenApiSchema,
+  options: Options,
+): Html | undefined {
   const { depth = 0 } = options;
   if (depth > maxDepth) return undefined;
   const { schema: found, alternatives } = resolveSchema(description, schema);

@@ -1,6 +1,13 @@
 import { codeBlock, samplesBlock } from './samples/code-block.ts';
 import { curlSample } from './samples/curl-sample.ts';
-import { mediaTypeOf, type OpenApiDescription, resolveSchema, resolveResponse, type OpenApiSchema, successResponseOf } from './openapi-document.ts';
+import {
+  mediaTypeOf,
+  type OpenApiDescription,
+  resolveSchema,
+  resolveResponse,
+  type OpenApiSchema,
+  successResponseOf,
+} from './read-openapi-document.ts';
 import { exampleValue } from './samples/example-value.ts';
 import { parameterFields, schemaFields } from './field-list.ts';
 import { type Html, html } from './html.ts';
@@ -31,7 +38,11 @@ export function operationSection(description: OpenApiDescription, entry: Referen
 /** Customers of a service under another name have no clients of ours. */
 export type SampleOptions = { readonly baseUrl: string; readonly usesOwnClients: boolean };
 
-export function operationSamples(description: OpenApiDescription, entry: ReferenceEntry, { baseUrl, usesOwnClients }: SampleOptions) {
+export function operationSamples(
+  description: OpenApiDescription,
+  entry: ReferenceEntry,
+  { baseUrl, usesOwnClients }: SampleOptions,
+) {
   const request = exampleRequest(description, entry, baseUrl);
   const client = usesOwnClients ? entry.operationId : undefined;
   const samples = [
@@ -46,7 +57,10 @@ export function operationSamples(description: OpenApiDescription, entry: Referen
 
 const parameterTitles = { path: 'Path', query: 'Query', header: 'Headers' } as const;
 
-function requestParts(description: OpenApiDescription, { described: { parameters = [], requestBody } }: ReferenceEntry): Html {
+function requestParts(
+  description: OpenApiDescription,
+  { described: { parameters = [], requestBody } }: ReferenceEntry,
+): Html {
   const groups = Object.entries(parameterTitles).map(([where, title]) => {
     const found = parameters.filter((one) => one.in === where);
     return (
@@ -101,7 +115,10 @@ function responseExample(description: OpenApiDescription, { described }: Referen
 /** A description of ours lists its errors as "message (code); message (code)". */
 const betweenErrors = /(?<=\([a-z_]+\)); /;
 
-function errorsPart(description: OpenApiDescription, { described: { responses = {} } }: ReferenceEntry): Html | undefined {
+function errorsPart(
+  description: OpenApiDescription,
+  { described: { responses = {} } }: ReferenceEntry,
+): Html | undefined {
   const failures = Object.entries(responses).filter(([status]) => !/^[23]/.test(status));
   const rows = failures.flatMap(([status, response]) =>
     (resolveResponse(description, response).description ?? '').split(betweenErrors).map((text) => {

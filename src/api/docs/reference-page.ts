@@ -3,7 +3,7 @@ import type { WithModels } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import { type Section, sections } from '../endpoints.ts';
 import { openApiDocument } from '../openapi.ts';
-import type { OpenApiDescription } from './openapi-document.ts';
+import type { OpenApiDescription } from './read-openapi-document.ts';
 import type { DocsPage, DocumentedService } from './documents.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown } from './markdown.ts';
@@ -18,7 +18,11 @@ const titles: Readonly<Record<Audience, string>> = {
 };
 
 /** The endpoints for these readers, with the models of this installation. */
-export function referencePage(audience: Audience, offer: WithModels, { publicUrl, brand }: DocumentedService): DocsPage {
+export function referencePage(
+  audience: Audience,
+  offer: WithModels,
+  { publicUrl, brand }: DocumentedService,
+): DocsPage {
   // Our own generator wrote the document; the way through JSON drops undefined
   // fields.
   const description = JSON.parse(JSON.stringify(openApiDocument(offer, brand.name))) as OpenApiDescription;
@@ -48,7 +52,10 @@ function outlineOf({ tag, endpoints }: Section) {
   };
 }
 
-export function referenceEntryOf({ operationId, method, path, scope }: Endpoint, description: OpenApiDescription): ReferenceEntry {
+export function referenceEntryOf(
+  { operationId, method, path, scope }: Endpoint,
+  description: OpenApiDescription,
+): ReferenceEntry {
   const described = description.paths?.[path]?.[method];
   if (described === undefined) throw new Error(`the description lacks the operation ${operationId}`);
   return { operationId, method, path, scope, described };

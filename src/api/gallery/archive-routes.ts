@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { minuteMs } from '../../platform/timing/duration.ts';
-import type { AppRouter, Context } from '../core/context.ts';
+import type { AppRouter, Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import { opaqueIdField, unixMs } from '../core/request-fields.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { archiveName, maxArchived, zipOfFiles } from '../../library/gallery/archive.ts';
+import { archiveName, maxArchived, zipOfFiles } from '../../library/gallery/zip-archive.ts';
 import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
 import { findVideosOfAnyAccount, findVideosOfAccount } from '../../library/gallery/videos.ts';
 
@@ -27,7 +27,10 @@ export const archiveVideos = defineEndpoint({
   description:
     'Returns a link to a ZIP file of these videos, which works without a key for ten minutes. An account downloads one archive at a time.',
   body: z.strictObject({
-    taskIds: z.array(opaqueIdField, { error: idsError }).min(1, { error: idsError }).max(maxArchived, { error: idsError }),
+    taskIds: z
+      .array(opaqueIdField, { error: idsError })
+      .min(1, { error: idsError })
+      .max(maxArchived, { error: idsError }),
   }),
   data: z.strictObject({
     url: z.url(),

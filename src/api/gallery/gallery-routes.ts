@@ -10,10 +10,10 @@ import {
   taskSearchParameter,
   textParameter,
 } from '../core/query-parameters.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { ratios } from '../../catalogue/input/input-bounds.ts';
 import { parseTaskSearch } from '../../tasks/list/task-search.ts';
 import {
@@ -24,7 +24,7 @@ import {
   maxTagsOfAccount,
   maxTagsOfVideo,
   normalizedTag,
-} from '../../library/gallery/labels.ts';
+} from '../../library/gallery/favorites-and-tags.ts';
 import { type GalleryVideo, listVideos, maxVideosExamined } from '../../library/gallery/videos.ts';
 
 const videoSchema = z
@@ -145,7 +145,10 @@ const label = defineEndpoint({
     `Changes all of these videos or none. A video has at most ${maxTagsOfVideo} tags, and an account ${maxTagsOfAccount}. ` +
     'Labels belong to the account, and end with the video. Idempotent.',
   body: z.strictObject({
-    taskIds: z.array(opaqueIdField, { error: idsError }).min(1, { error: idsError }).max(maxVideosLabeledAtOnce, { error: idsError }),
+    taskIds: z
+      .array(opaqueIdField, { error: idsError })
+      .min(1, { error: idsError })
+      .max(maxVideosLabeledAtOnce, { error: idsError }),
     favorite: z.boolean({ error: 'must be true or false' }).nullish(),
     addTags: tagsField,
     removeTags: tagsField,

@@ -1,11 +1,11 @@
-import type { AppRouter, Context } from '../core/context.ts';
+import type { AppRouter, Context } from '../core/request-context.ts';
 import { refusalHeaders } from '../core/limits/rate-headers.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
 import { findSharedVideo, sharePathPrefix } from '../../library/gallery/share-links.ts';
-import { tooManyRequestsPage, missingVideoPage, sharePageHtml, sharePageHeaders } from './share-page-view.ts';
+import { tooManyRequestsPage, missingVideoPage, sharePageHtml, sharePageHeaders } from './share-page.ts';
 
 /**
  * The life of a link to media on a page. A page that was loaded before its link

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { idField, maxUnixMs, opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { requestOriginOf } from '../sign-in/authenticate-session.ts';
 import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
 import {
@@ -79,7 +79,8 @@ const share = defineEndpoint({
       { taskId, title: title?.trim(), showsAccount: showsAccountName ?? false, expiresAt },
     );
     if (shared.kind === 'not_found') throw videoNotFound();
-    if (shared.kind === 'too_many') throw new HttpError('too_many_share_links', { data: { limit: maxShareLinksOfVideo } });
+    if (shared.kind === 'too_many')
+      throw new HttpError('too_many_share_links', { data: { limit: maxShareLinksOfVideo } });
     return { link: presentShareLink(shared.link), url: `${publicUrl}${sharePathPrefix}${shared.token}` };
   },
 });

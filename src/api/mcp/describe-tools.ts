@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { requestToolSchema } from './request-tool-schema.ts';
 import { toolSchema } from './tool-schema.ts';
-import { type Tool, mcpTools } from './tools.ts';
+import { type Tool, mcpTools } from './mcp-tools.ts';
 
 /** The tools as clients list them, with the models of the catalogue in their schemas. */
 export function describeTools(models: ModelCatalogue): readonly Description[] {

@@ -1,6 +1,6 @@
 import type { Authentication } from '../core/authentication.ts';
 import { refuseForeignPage } from '../console/same-origin.ts';
-import { type AppRouter, type Context, jsonHeaders } from '../core/context.ts';
+import { type AppRouter, type Context, jsonHeaders } from '../core/request-context.ts';
 import { withInlineUploadSlot } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
 import { replaceByDiskFull, toHttpError } from '../core/to-http-error.ts';
@@ -8,7 +8,7 @@ import { logError } from '../core/middleware/answer-errors.ts';
 import { maxInlineBytes } from '../core/server/read-json-or-form.ts';
 import { readJson } from '../core/server/read-body.ts';
 import type { McpServerDeps } from './mcp-server.ts';
-import type { ToolNeeds } from './tools.ts';
+import type { ToolNeeds } from './mcp-tools.ts';
 
 type Message = Readonly<Record<string, unknown>>;
 

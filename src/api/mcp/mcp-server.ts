@@ -10,7 +10,7 @@ import { logError } from '../core/middleware/answer-errors.ts';
 import { describeFieldError, type FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';
 import { describeTools } from './describe-tools.ts';
-import { type ToolArguments, type Tool, type ToolNeeds, mcpTools } from './tools.ts';
+import { type ToolArguments, type Tool, type ToolNeeds, mcpTools } from './mcp-tools.ts';
 
 export type McpServerDeps = GuardDeps & { readonly brand: Brand; readonly log: Logger };
 type Deps = McpServerDeps & ToolNeeds;

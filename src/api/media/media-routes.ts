@@ -1,7 +1,7 @@
 import type { VerifiedLink, ResultStore } from '../../media/store/result-store.ts';
-import { answerEnvelope, type AppRouter, type Context } from '../core/context.ts';
+import { answerEnvelope, type AppRouter, type Context } from '../core/request-context.ts';
 import { requireExisting } from '../core/http-error.ts';
-import type { WithClock } from '../core/endpoint.ts';
+import type { WithClock } from '../core/endpoint-spec.ts';
 import { type SendMediaDeps, sendMedia } from './send-media.ts';
 
 const mediaPath = /^\/media\/.*$/s;

@@ -1,11 +1,11 @@
 import { uuidPattern } from '../../platform/text/uuid.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import type { MediaToSend, VerifiedLink, ProxiedDownload, ResultStore } from '../../media/store/result-store.ts';
 
 export type SendMediaDeps = WithDb & {

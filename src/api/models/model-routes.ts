@@ -2,13 +2,19 @@ import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { presentSample, sampleViewSchema } from './sample-routes.ts';
 import { findPriceByName, type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
-import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/price-conditions.ts';
+import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/model-prices.ts';
 import { inputJsonSchema, sampleRequest } from '../../tasks/accept/documented-task-request.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { findSetPrice, listOperatorPrices, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../credits/prices/prices.ts';
+import {
+  findSetPrice,
+  listOperatorPrices,
+  priceLeadMs,
+  setPriceAs,
+  withdrawPriceAs,
+} from '../../credits/prices/prices.ts';
 import { requireOwnAccount } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {

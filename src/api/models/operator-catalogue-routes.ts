@@ -4,7 +4,7 @@ import type { CatalogueState } from '../../catalogue/file/live-catalogue.ts';
 import { listWorkerReports } from '../../catalogue/models/worker-reports.ts';
 import { unservedModels } from '../../catalogue/models/served-models.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { unixMs } from '../core/request-fields.ts';
 
 const amounts = z.strictObject({ creditsPerSecond: z.int(), creditsPerVideo: z.int(), fromTime: unixMs });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type ModelSample, sampleType } from '../../catalogue/models/model-sample.ts';
 import type { CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import type { AppRouter } from '../core/context.ts';
+import type { AppRouter } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { sendFile } from '../core/server/send-file.ts';
 

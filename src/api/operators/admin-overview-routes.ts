@@ -14,10 +14,10 @@ import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
 import { unfinishedStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { providerSchema } from '../providers/provider-view.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 

@@ -10,10 +10,18 @@ import {
 } from '../../accounts/operators/announcement.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { invalidRequest } from '../core/http-error.ts';
-import { futureError, maxUnixMs, oneOf, orNull, plainTextField, wholeNumberField, unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import {
+  futureError,
+  maxUnixMs,
+  oneOf,
+  orNull,
+  plainTextField,
+  wholeNumberField,
+  unixMs,
+} from '../core/request-fields.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 export const announcementSchema = z
   .strictObject({
@@ -57,7 +65,9 @@ const set = defineEndpoint({
       .url({ protocol: /^https?$/, error: linkError })
       .max(maxAnnouncementLinkLength, { error: linkError })
       .optional(),
-    endTime: wholeNumberField(0, maxUnixMs).optional().meta({ description: 'Unix milliseconds; by default, it stays.' }),
+    endTime: wholeNumberField(0, maxUnixMs)
+      .optional()
+      .meta({ description: 'Unix milliseconds; by default, it stays.' }),
   }),
   data,
   handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }: WithDb & WithClock) => {

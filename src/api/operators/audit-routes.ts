@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { operatorActions } from '../../accounts/operators/operator.ts';
-import { listOperatorActions, type RecordedAction } from '../../accounts/operators/operator-actions.ts';
+import { operatorActions } from '../../accounts/operators/actors-and-actions.ts';
+import { listOperatorActions, type RecordedAction } from '../../accounts/operators/audit-log.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
-import { cutPage, idParameter, nextCursorSchema, numberedPageParameters, strictQuery } from '../core/query-parameters.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import {
+  cutPage,
+  idParameter,
+  nextCursorSchema,
+  numberedPageParameters,
+  strictQuery,
+} from '../core/query-parameters.ts';
 
 const actorSchema = z.strictObject({
   kind: z.enum(['operator', 'user', 'command_line']),

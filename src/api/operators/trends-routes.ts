@@ -13,11 +13,11 @@ import {
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { readPaidMoney, type PaidMoney } from '../../credits/reports/margin.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { oneOf, unixMs } from '../core/request-fields.ts';
 import { strictQuery } from '../core/query-parameters.ts';
 import { currency } from '../../catalogue/prices/upstream-cost.ts';
-import { paidMoneySchema } from '../credits/margin-view.ts';
+import { paidMoneySchema } from '../credits/margin-report-view.ts';
 
 const share = z.number().min(0).max(1).nullable();
 const latency = z.int().nonnegative().nullable();

@@ -9,10 +9,10 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { providerNameField, requireProvider } from '../providers/provider-routes.ts';
 import { maxRetried, retryProviderAs, retryTaskAs } from '../../tasks/jobs/end-waits-early.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting } from '../core/http-error.ts';
 import { idField, reasonField, unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const cause = {
   reason: z.enum(waitReasons).meta({

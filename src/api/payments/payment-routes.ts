@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError } from '../core/http-error.ts';
 import { oneOf, opaqueIdField, unixMs } from '../core/request-fields.ts';
 import { cutPage, idPageParameters, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
@@ -44,7 +44,12 @@ const packages = defineEndpoint({
   data: z.strictObject({
     ...providerFields,
     packages: z.array(
-      z.strictObject({ package: z.string(), title: z.string(), credits: z.int().positive(), price: packagePriceSchema }),
+      z.strictObject({
+        package: z.string(),
+        title: z.string(),
+        credits: z.int().positive(),
+        price: packagePriceSchema,
+      }),
     ),
   }),
   handler: async (_call, { catalogue, payments }: SaleDeps) => {

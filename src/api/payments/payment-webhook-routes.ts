@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
 import { maxBodyBytes } from '../core/request-sizes.ts';
 import { requireAnnouncedBytes, readBodyBytes } from '../core/server/read-body.ts';
 import type { Logger } from 'pino';
-import { InvalidPaymentEvent, type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
+import {
+  InvalidPaymentEvent,
+  type PaymentProvider,
+  paymentProviderNames,
+} from '../../credits/payments/payment-provider.ts';
 import { type PaymentDeps, applyPaymentEvent } from '../../credits/payments/apply-payments.ts';
 
 const types = ['application/json'];

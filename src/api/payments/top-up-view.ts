@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { paymentProviderNames } from '../../credits/payments/payment-provider.ts';
 import { grantObstacles, settlers, type TopUp, topUpStates } from '../../credits/payments/top-ups.ts';
 import type { UngrantedPayment } from '../../credits/payments/payment-reconciliation.ts';

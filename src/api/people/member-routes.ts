@@ -16,13 +16,13 @@ import { listAccountSecurityEvents } from '../../accounts/people/security-events
 import { requestOriginOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import { emailField } from './person-fields.ts';
 import { setSessionCookie } from '../sign-in/session-cookie.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
 import { oneOf, opaqueIdField, unixMs } from '../core/request-fields.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
 import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { numberedPageParameters, strictQuery } from '../core/query-parameters.ts';
 
 /** The console shows all members on one page. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import type { ListedMember, OperatorsPerson } from '../../accounts/people/person-list.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 export const memberSchema = z
   .strictObject({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { securityEventKinds } from '../../accounts/sign-in/session-terms.ts';
+import { securityEventKinds } from '../../accounts/sign-in/session-lifetimes.ts';
 import type { SecurityEvent } from '../../accounts/people/security-events.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { cutPage, nextCursorSchema } from '../core/query-parameters.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const eventSchema = z
   .strictObject({
@@ -36,5 +36,15 @@ export function presentSecurityEventPage(events: readonly SecurityEvent[], limit
 
 export function presentSecurityEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
   const { userId, email, accountId, actor, address, userAgent } = event;
-  return pickSchemaFields(eventSchema, { ...event, userId, email, accountId, actor, address, userAgent, details, createTime });
+  return pickSchemaFields(eventSchema, {
+    ...event,
+    userId,
+    email,
+    accountId,
+    actor,
+    address,
+    userAgent,
+    details,
+    createTime,
+  });
 }

@@ -6,11 +6,11 @@ import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { maxMarginMs, readCreditsOutsideTasks, readMargin, readPaidMoney } from '../../credits/reports/margin.ts';
 import { providerSwitchStates, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type ProviderTestReport, providerTestOutcomes } from '../../catalogue/providers/provider-test-outcome.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { maxUnixMs, oneOf, reasonField, requiredMessage } from '../core/request-fields.ts';
 import {
@@ -19,11 +19,11 @@ import {
   marginSchema,
   presentBookedCredits,
   presentMargin,
-} from '../credits/margin-view.ts';
+} from '../credits/margin-report-view.ts';
 import { providerSchema } from './provider-view.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import { refusalHeaders } from '../core/limits/rate-headers.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { strictQuery, textParameter, wholeParameter } from '../core/query-parameters.ts';
 
 const list = defineEndpoint({

@@ -16,7 +16,7 @@ import {
   statusClasses,
   type LoggedRequest,
 } from '../../library/request-log/logged-requests.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { makerSchema } from '../tasks/task-view.ts';
 
 const requestSchema = z

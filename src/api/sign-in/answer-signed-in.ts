@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
-import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-lifetimes.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
 import { type AccountView, findAccountView } from '../../accounts/people/view-account-as-owner.ts';
 import { announcementSchema, presentAnnouncement } from '../operators/announcement-routes.ts';
 import { readAnnouncement } from '../../accounts/operators/announcement.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import type { SessionDeps } from './authenticate-session.ts';
 import { setSessionCookie } from './session-cookie.ts';
 

@@ -1,9 +1,9 @@
 import { validate as isUuid } from 'uuid';
-import type { Caller } from '../../accounts/keys/api-key.ts';
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Role, scopesOfRole } from '../../accounts/people/role.ts';
 import { type SessionWithRole, findAndTouchSession } from '../../accounts/sign-in/sessions.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accountHeader, hasConsoleHeader, refuseForeignLink, requireOwnPage } from '../console/same-origin.ts';
@@ -53,7 +53,8 @@ export async function findLinkVisitor(
 ): Promise<PersonOfAccount | undefined> {
   refuseForeignLink(ctx, publicUrl);
   const token = sessionToken(ctx, publicUrl);
-  const session = token === undefined ? undefined : await findAndTouchSession(db, token, { accountId, isBackground: false });
+  const session =
+    token === undefined ? undefined : await findAndTouchSession(db, token, { accountId, isBackground: false });
   const role = session && roleIn(session);
   if (session === undefined || role === undefined) return undefined;
   ctx.state.userId = session.userId;
@@ -75,7 +76,10 @@ async function findPerson(ctx: Context, { db, console: { publicUrl } }: SessionD
   if (session === undefined) {
     // The response to a read may arrive after a renewal, and must not clear the new cookie.
     const isCleared = ctx.method !== 'GET' || (ctx.path === mePath && !isBackground);
-    throw new HttpError('not_signed_in', isCleared ? { headers: { 'Set-Cookie': clearedSessionCookie(publicUrl) } } : {});
+    throw new HttpError(
+      'not_signed_in',
+      isCleared ? { headers: { 'Set-Cookie': clearedSessionCookie(publicUrl) } } : {},
+    );
   }
   ctx.state.userId = session.userId;
   return session;

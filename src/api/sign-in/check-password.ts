@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import pLimit from 'p-limit';
-import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-lifetimes.ts';
 import { maxPasswordLength, minPasswordLength } from '../../accounts/people/email-and-password-format.ts';
 import { hashPassword, verifyPassword } from '../../accounts/sign-in/passwords.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { countPasswordTry, markTrySucceeded } from '../../accounts/sign-in/password-tries.ts';
 import { findUserByEmail } from '../../accounts/people/users.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { requestOriginOf } from './authenticate-session.ts';
 
 /** Connections that count attempts: the pool must stay available for creates. */

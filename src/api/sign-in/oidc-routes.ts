@@ -3,14 +3,14 @@ import type { VerifiedIdentity, IdentityProvider, OidcVisit } from '../../accoun
 import { normalEmail } from '../../accounts/people/email-and-password-format.ts';
 import { describeErrorForLog } from '../../platform/errors.ts';
 import { findUserOfIdentity, signInWithIdentity } from '../../credits/sign-up/sign-in-with-identity.ts';
-import { createPendingChallenge, consumePendingChallenge } from '../../accounts/sign-in/pending-proofs.ts';
+import { createPendingChallenge, consumePendingChallenge } from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import { ProofOutdated, reauthenticate } from '../../accounts/sign-in/sign-in.ts';
 import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { requireOwnHost } from '../console/same-origin.ts';
 import { setSessionCookie, setOidcVisitCookie, takeOidcVisitCookie } from './session-cookie.ts';
-import type { AppRouter, Context } from '../core/context.ts';
+import type { AppRouter, Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';

@@ -8,7 +8,11 @@ import {
   type Passkey,
   removePasskey,
 } from '../../accounts/sign-in/passkey-rows.ts';
-import { createPendingChallenge, consumePendingChallenge, type ChallengeKind } from '../../accounts/sign-in/pending-proofs.ts';
+import {
+  createPendingChallenge,
+  consumePendingChallenge,
+  type ChallengeKind,
+} from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { signIn } from '../../accounts/sign-in/sign-in.ts';
 import { answerSignedIn, sessionCookieHeader, meSchema } from './answer-signed-in.ts';
@@ -26,9 +30,9 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
 import { opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const passkeySchema = z
   .strictObject({
@@ -40,7 +44,11 @@ const passkeySchema = z
   .meta({ id: 'Passkey' });
 
 export function presentPasskey(passkey: Passkey) {
-  return pickSchemaFields(passkeySchema, { ...passkey, createTime: passkey.createdAt, lastUseTime: passkey.lastUsedAt });
+  return pickSchemaFields(passkeySchema, {
+    ...passkey,
+    createTime: passkey.createdAt,
+    lastUseTime: passkey.lastUsedAt,
+  });
 }
 
 const list = defineEndpoint({
@@ -138,11 +146,13 @@ const signInWithPasskey = defineEndpoint({
     if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');
     const consumeChallenge = async (challenge: string) =>
       (await consumePendingChallenge(db, 'passkey_sign_in', challenge)) !== undefined;
-    const counter = await verifyAuthentication(party, response, passkey, consumeChallenge).catch(async (error: unknown) => {
-      const { userId, email } = passkey;
-      await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
-      throw error;
-    });
+    const counter = await verifyAuthentication(party, response, passkey, consumeChallenge).catch(
+      async (error: unknown) => {
+        const { userId, email } = passkey;
+        await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
+        throw error;
+      },
+    );
     const { passkeyId } = passkey;
     const before = await findBrowserSession(ctx, deps);
     const signedIn = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });

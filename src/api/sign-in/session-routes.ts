@@ -9,7 +9,7 @@ import { passwordField } from '../people/person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting } from '../core/http-error.ts';
 import { opaqueIdField, unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const sessionSchema = z.strictObject({
   sessionId: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findLink, type Link, linkPurposes } from '../../accounts/sign-in/one-time-links.ts';
 import { roles } from '../../accounts/people/role.ts';
-import type { SignedIn } from '../../accounts/sign-in/session-terms.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-lifetimes.ts';
 import { confirmSignUp, maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
 import { acceptLinkAndSignIn, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';
@@ -12,12 +12,12 @@ import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps
 import { emailField, passwordField } from '../people/person-fields.ts';
 import { relyingParty } from './passkey-ceremony.ts';
 import { clearedSessionCookie } from './session-cookie.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { plainTextField, requiredMessage, unixMs } from '../core/request-fields.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import type { IdentityProviderDeps } from './oidc-routes.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
@@ -169,7 +169,13 @@ const signInWithPassword = defineEndpoint({
     limitSignIns(ctx, deps.signIns);
     const before = await findBrowserSession(ctx, deps);
     const { user, checkedHash } = await checkPassword(ctx, deps, { email, password, session: before });
-    const signedIn = await signIn(deps.db, { user, origin: requestOriginOf(ctx), means: 'password', checkedHash, before });
+    const signedIn = await signIn(deps.db, {
+      user,
+      origin: requestOriginOf(ctx),
+      means: 'password',
+      checkedHash,
+      before,
+    });
     return answerSignedIn(ctx, deps, signedIn);
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mailStates } from '../../platform/mail/mail.ts';
+import { mailStates } from '../../platform/mail/mail-texts.ts';
 import { requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from '../people/one-time-link-view.ts';
 import { emailField } from '../people/person-fields.ts';
@@ -12,12 +12,12 @@ import {
   type SignUpPolicy,
 } from '../../credits/sign-up/request-sign-up.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import { idField, plainTextField, unixMs } from '../core/request-fields.ts';
 import { limitCodeAttempts, limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 type SignUpDeps = WithDb &
   MailDeps & { readonly signUp: SignUpPolicy; readonly signIns: RateLimiter; readonly codeAttempts: RateLimiter };

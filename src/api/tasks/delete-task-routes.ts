@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
-import { type DeleteTaskDeps, deleteContentOfEndedTask, deleteResultFiles } from '../../tasks/end/delete-task.ts';
+import {
+  type DeleteTaskDeps,
+  deleteContentOfEndedTask,
+  deleteResultFiles,
+} from '../../tasks/end/delete-content-of-task.ts';
 import { actOnEachTask, outcomesSchema, taskIdsField } from './act-on-many-tasks.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { requireOwnTask } from '../core/authentication.ts';
@@ -26,7 +30,9 @@ export const deleteTask = defineEndpoint({
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps: DeleteTaskDeps) => {
-    return requireEnded(await deleteContentOfEndedTask(deps, await requireOwnTask(deps.db, input.taskId, caller.accountId)));
+    return requireEnded(
+      await deleteContentOfEndedTask(deps, await requireOwnTask(deps.db, input.taskId, caller.accountId)),
+    );
   },
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskWait, TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import type { Context } from '../core/context.ts';
+import type { Context } from '../core/request-context.ts';
 import { requireExisting } from '../core/http-error.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 
@@ -48,7 +48,8 @@ export async function taskAfterWait(
   { task, waitSeconds }: { readonly task: Task; readonly waitSeconds: number },
 ): Promise<Task> {
   const { taskId, accountId } = task;
-  const isHeld = !isFinalState(task.state) && (await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds }));
+  const isHeld =
+    !isFinalState(task.state) && (await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds }));
   return isHeld ? requireExisting(await findTask(db, taskId), 'task_not_found') : task;
 }
 

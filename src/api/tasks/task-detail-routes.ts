@@ -2,11 +2,11 @@ import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
-import { countOwnTasksAhead, findTaskCreator } from '../../tasks/list/task-maker.ts';
+import { countOwnTasksAhead, findTaskCreator } from '../../tasks/list/task-creator.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting } from '../core/http-error.ts';
 import { idParameter, strictQuery, taskIdParameter } from '../core/query-parameters.ts';
 import {

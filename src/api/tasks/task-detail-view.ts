@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import { type Task, type TaskResult, isFinalState } from '../../catalogue/tasks/task.ts';
 import type { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
-import type { NamedCreator } from '../../tasks/list/task-maker.ts';
+import type { NamedCreator } from '../../tasks/list/task-creator.ts';
 import { jobOutcomes } from '../../tasks/jobs/job-states.ts';
 import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';
 import { comparedAspects, differencesOfTask } from '../../media/video/compare-with-order.ts';
 import type { UploadPreview } from '../../media/references/upload-preview-links.ts';
-import { taskWorkflowId } from '../../temporal/connection/task-queues.ts';
+import { taskWorkflowId } from '../../temporal/connection/queue-and-workflow-names.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   callbackSchema,

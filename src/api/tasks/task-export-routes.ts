@@ -11,7 +11,7 @@ import {
 } from './task-list-routes.ts';
 import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithDb } from '../core/endpoint.ts';
+import type { WithDb } from '../core/endpoint-spec.ts';
 import { strictQuery } from '../core/query-parameters.ts';
 import type { Database } from '../../platform/database/database.ts';
 

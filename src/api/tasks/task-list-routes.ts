@@ -15,7 +15,7 @@ import {
 } from './task-view.ts';
 import { type FailCode, failCodes, taskStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { WithClock, WithDb } from '../core/endpoint.ts';
+import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { oneOf } from '../core/request-fields.ts';
 import {
   createdBetweenParameters,

@@ -5,7 +5,7 @@ import { failCodes, isFinalState, type Task, taskStates } from '../../catalogue/
 import { signResultLinks } from '../../media/store/signed-link.ts';
 import type { ListedTask } from '../../tasks/list/task-list.ts';
 import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/view.ts';
+import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const credits = z.int().nonnegative();
 

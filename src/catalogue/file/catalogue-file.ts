@@ -5,7 +5,7 @@ import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { resolveCatalogue } from './resolve-catalogue.ts';
 import type { ReferencedFile } from './cross-checks.ts';
 import { fileRowsOfPrice } from '../prices/prices-schema.ts';
-import { type FileProblem, fieldOrUndefined, fieldsOrNone } from './catalogue-problems.ts';
+import { type FileProblem, fieldOrUndefined, fieldsOrNone } from './file-problems.ts';
 import type { Catalogue } from './catalogue-schema.ts';
 import { ConfigError, errorCode, SetupError } from '../../platform/errors.ts';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
-import { parseFileData, fieldOrUndefined, fieldsOrNone, itemsOrNone, type FileProblem } from './catalogue-problems.ts';
-import { declaresParameter, parameterSchemas, previewProviderName, type SecretRef, secretRef } from './provider-schema.ts';
+import { parseFileData, fieldOrUndefined, fieldsOrNone, itemsOrNone, type FileProblem } from './file-problems.ts';
+import {
+  declaresParameter,
+  parameterSchemas,
+  previewProviderName,
+  type SecretRef,
+  secretRef,
+} from './provider-schema.ts';
 import type { modelRulesSchema } from '../models/input-rules.ts';
 
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
@@ -26,7 +32,9 @@ export type SecretCheck = (ref: SecretRef, user: SecretUser) => string | undefin
 export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly FileProblem[] {
   const providers = fieldsOrNone(fieldOrUndefined(data, 'providers'));
   const models = itemsOrNone(fieldOrUndefined(data, 'models'));
-  const kinds = new Map(providers.map(([name, settings]) => [name, fieldOrUndefined(settings, 'kind') ?? 'none'] as const));
+  const kinds = new Map(
+    providers.map(([name, settings]) => [name, fieldOrUndefined(settings, 'kind') ?? 'none'] as const),
+  );
   kinds.set(previewProviderName, 'preview');
   return [
     ...providers.flatMap(([name, settings]) => providerProblems(name, settings, files, secretProblem)),
@@ -62,12 +70,18 @@ function providerProblems(
   files: CatalogueFiles,
   secretProblem: SecretCheck,
 ): readonly FileProblem[] {
-  const secrets = fieldsOrNone(fieldOrUndefined(settings, 'secrets')).map(([secret, ref]) => [['secrets', secret], ref] as const);
+  const secrets = fieldsOrNone(fieldOrUndefined(settings, 'secrets')).map(
+    ([secret, ref]) => [['secrets', secret], ref] as const,
+  );
   const refs = [[['key'], fieldOrUndefined(settings, 'key')] as const, ...secrets];
   const problems = refs.flatMap(([path, value]) => keyProblems(path, value, { secretProblem, user: 'provider' }));
   const file = fieldOrUndefined(settings, 'kind') === 'http' ? fieldOrUndefined(settings, 'file') : undefined;
   return [
-    ...problemIf(name === previewProviderName, ['providers', name], 'is the name of a built-in provider; choose another'),
+    ...problemIf(
+      name === previewProviderName,
+      ['providers', name],
+      'is the name of a built-in provider; choose another',
+    ),
     ...below(['providers', name], [...problems, ...fileProblems(['file'], file, files)]),
   ];
 }
@@ -94,7 +108,11 @@ function modelProblems(model: unknown, kinds: Kinds, files: CatalogueFiles): rea
   const short = itemsOrNone(fieldOrUndefined(model, 'providers'));
   const entries = itemsOrNone(fieldOrUndefined(model, 'tiers')).flatMap((tier, row) =>
     itemsOrNone(tier).map((entry, column): Entry => {
-      return { path: ['tiers', row, column], entry, model: fieldOrUndefined(entry, 'model') ?? fieldOrUndefined(model, 'model') };
+      return {
+        path: ['tiers', row, column],
+        entry,
+        model: fieldOrUndefined(entry, 'model') ?? fieldOrUndefined(model, 'model'),
+      };
     }),
   );
   const providers = [...short, ...entries.map(({ entry }) => fieldOrUndefined(entry, 'provider'))];

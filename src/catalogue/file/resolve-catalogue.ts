@@ -13,7 +13,14 @@ import { upstreamSizeProblems, parametersWithResolution } from '../input/upstrea
 import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { priceRowsOf } from '../prices/prices-schema.ts';
-import { entriesOf, parseFileData, fieldOrUndefined, fieldsOrNone, itemsOrNone, type FileProblem } from './catalogue-problems.ts';
+import {
+  entriesOf,
+  parseFileData,
+  fieldOrUndefined,
+  fieldsOrNone,
+  itemsOrNone,
+  type FileProblem,
+} from './file-problems.ts';
 import { arkCreatePath, declaresParameter, previewProviderName, type ProviderSettings } from './provider-schema.ts';
 import { type LocateFile, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
@@ -57,11 +64,14 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
 
 function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
   const settings = fieldsOrNone(fieldOrUndefined(data, 'providers')).map(([, one]) => one);
-  const http = settings.map((one) => (fieldOrUndefined(one, 'kind') === 'http' ? fieldOrUndefined(one, 'file') : undefined));
+  const http = settings.map((one) =>
+    fieldOrUndefined(one, 'kind') === 'http' ? fieldOrUndefined(one, 'file') : undefined,
+  );
   const entries = itemsOrNone(fieldOrUndefined(data, 'models')).flatMap((model) =>
     itemsOrNone(fieldOrUndefined(model, 'tiers')).flatMap(itemsOrNone),
   );
-  const kindOf = (name: unknown) => fieldOrUndefined(fieldOrUndefined(fieldOrUndefined(data, 'providers'), String(name)), 'kind');
+  const kindOf = (name: unknown) =>
+    fieldOrUndefined(fieldOrUndefined(fieldOrUndefined(data, 'providers'), String(name)), 'kind');
   const workflows = entries.map((entry) => {
     const hasWorkflow = declaresParameter(kindOf(fieldOrUndefined(entry, 'provider')), 'workflow');
     return hasWorkflow ? fieldOrUndefined(fieldOrUndefined(entry, 'parameters'), 'workflow') : undefined;
@@ -146,7 +156,12 @@ function buildTiers(one: ModelData, path: FileProblem['path'], { providers, file
   const covered = (one.tiers ?? short).map((tier, row) =>
     tier.map((data, column): CoveredEntry => {
       const settings = providers.get(data.provider) ?? { kind: 'preview' };
-      const entry = buildEntry(data, one, settings, knownUpstreamRules(settings, data.model ?? one.model, files, reaches));
+      const entry = buildEntry(
+        data,
+        one,
+        settings,
+        knownUpstreamRules(settings, data.model ?? one.model, files, reaches),
+      );
       const passes = passedFields(entry, settings, { files, canFetch });
       const passesIfReachable = passedFields(entry, settings, { files, canFetch: () => true });
       const at = [...path, ...(one.tiers === undefined ? ['providers', row] : ['tiers', row, column])];

@@ -21,7 +21,13 @@ import {
   durationSchema,
   clips,
 } from './input-bounds.ts';
-import { defaultOptions, optionsBoundsSchema, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
+import {
+  defaultOptions,
+  optionsBoundsSchema,
+  optionsSchema,
+  type OptionsBounds,
+  type OptionValue,
+} from './input-options.ts';
 import { fitsCharacters, isBlank, isPlainText, notPlainTextMessage, required, urlSchema } from './request-text.ts';
 import {
   notAmongMessage,

@@ -3,7 +3,7 @@ import { isBelowResolution } from '../media/frame-size.ts';
 import { defaultOf, type ModelInput } from './task-input.ts';
 import { resolutions } from './input-bounds.ts';
 import type { CatalogueModel } from '../file/catalogue-schema.ts';
-import { entriesOf, type FileProblem } from '../file/catalogue-problems.ts';
+import { entriesOf, type FileProblem } from '../file/file-problems.ts';
 import { declaresParameter, type ProviderKind } from '../file/provider-schema.ts';
 
 // `width` and `height` among the parameters of an entry: the size in which its upstream makes 16:9 at the model's default resolution.

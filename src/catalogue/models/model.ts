@@ -1,6 +1,6 @@
 import { didYouMean } from '../../platform/text/did-you-mean.ts';
 import { type ModelInput, standardInput } from '../input/task-input.ts';
-import { type PriceRow, standardPriceName } from '../prices/price-conditions.ts';
+import { type PriceRow, standardPriceName } from '../prices/model-prices.ts';
 
 export type Model = {
   readonly model: string;

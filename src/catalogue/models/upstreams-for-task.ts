@@ -4,7 +4,7 @@ import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
 import type { CatalogueModel, TierEntry } from '../file/catalogue-schema.ts';
-import { fieldOrUndefined } from '../file/catalogue-problems.ts';
+import { fieldOrUndefined } from '../file/file-problems.ts';
 import { ruleErrors, imageSizeRefusal } from './input-rules.ts';
 
 // The upstreams that a task may go to, and their order.

@@ -1,9 +1,9 @@
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { optionSchema } from '../input/input-options.ts';
 import { type ModelInput, requiredBy } from '../input/task-input.ts';
-import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './price-conditions.ts';
+import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './model-prices.ts';
 import { type PlacedPrice, type PlacedRow, type PriceData, groupRowsByPrice } from './prices-schema.ts';
-import type { FileProblem } from '../file/catalogue-problems.ts';
+import type { FileProblem } from '../file/file-problems.ts';
 
 // Checks the prices of a model against its input: no condition may be impossible, and no row unreachable.
 

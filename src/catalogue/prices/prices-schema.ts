@@ -11,7 +11,7 @@ import {
   pricedMedia,
   type PriceRow,
   presences,
-} from './price-conditions.ts';
+} from './model-prices.ts';
 
 // The prices of a model in the catalogue. Rows with the same conditions are one price over time.
 

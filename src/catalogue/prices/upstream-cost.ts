@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { matchesConditions, type PricedInput } from './price-conditions.ts';
+import { matchesConditions, type PricedInput } from './model-prices.ts';
 import { priceConditions } from './prices-schema.ts';
 import { frameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';

@@ -1,7 +1,7 @@
 import type { MediaByRole } from '../media/media-by-role.ts';
 import type { FieldName } from '../input/task-input.ts';
 import type { TemplateFields } from './placeholders.ts';
-import { compileExpression, ExpressionError } from './expression.ts';
+import { compileExpression, ExpressionError } from './jsonata-expression.ts';
 import type { ProviderFile } from './provider-file-schema.ts';
 
 // The fields of the input that reach an upstream through the request by which a file creates jobs. A field counts as passed on when

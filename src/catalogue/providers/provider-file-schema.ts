@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { currency } from '../prices/upstream-cost.ts';
-import { parseFileData, type FileProblem } from '../file/catalogue-problems.ts';
+import { parseFileData, type FileProblem } from '../file/file-problems.ts';
 import { modelRulesSchema } from '../models/input-rules.ts';
 import { example, jobErrorKinds, temporaryErrorKinds } from './provider-file-example.ts';
-import { compileExpression, type Expression, ExpressionError } from './expression.ts';
+import { compileExpression, type Expression, ExpressionError } from './jsonata-expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
 

@@ -1,5 +1,5 @@
 import { finalStates, unfinishedStates } from './task.ts';
-import { literalList } from '../../platform/database/sql.ts';
+import { literalList } from '../../platform/database/sql-fragments.ts';
 
 // SQL conditions on a row of `tasks`. PostgreSQL uses a partial index only if the text is the same.
 

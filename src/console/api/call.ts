@@ -26,7 +26,7 @@ export function read<Path extends ReadPath>(
   return exchange(address, { headers, ...(signal !== undefined && { signal }) }) as Promise<Answer<Path>>;
 }
 
-/** POST. `parseIdempotencyKey` makes a repetition harmless. */
+/** POST. `idempotencyKey` makes a repetition harmless. */
 export function send<Path extends SendPath>(
   path: Path,
   body: Body<Path>,

@@ -5,7 +5,9 @@ import { withSudo } from './sudo.ts';
 /** A plain link cannot send the account in a header, so the file is fetched and then saved. */
 export async function download(address: string, account: string | undefined, name: string): Promise<void> {
   const file = await withSudo(async () => {
-    const response = await fetch(address, { headers: consoleCallHeaders(account), credentials: 'same-origin' }).catch(failed);
+    const response = await fetch(address, { headers: consoleCallHeaders(account), credentials: 'same-origin' }).catch(
+      failed,
+    );
     // The connection may break while the file is on its way.
     if (response.ok) return response.blob().catch(failed);
     const body: unknown = await response.json().catch(() => undefined);

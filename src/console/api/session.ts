@@ -3,7 +3,12 @@ import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
 import { type ApiProblem, toApiProblem } from './problem.ts';
-import { AccountContext, isTransientFailure, transientFailureRetryMs, useErrorUntilResult } from './queries.ts';
+import {
+  AccountContext,
+  isTransientFailure,
+  transientFailureRetryMs,
+  useErrorUntilResult,
+} from './read-and-send-hooks.ts';
 
 type Role = Me['accounts'][number]['role'];
 

@@ -1,4 +1,4 @@
-import '../theme.ts';
+import '../apply-stored-theme.ts';
 import { storedLanguage } from './sample-language.ts';
 
 // Runs before the first paint, like the theme, so that no sample changes its language while it is read.

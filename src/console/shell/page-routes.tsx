@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import type { PageDeclaration } from '../pages.ts';
 import { areaPath } from '../paths.ts';
-import { DeclaredTitle } from '../ui/page.tsx';
+import { DeclaredTitle } from '../ui/page-layout.tsx';
 import { NotFound } from './page-states.tsx';
 import { Shortcuts } from './keyboard/shortcuts.tsx';
 

@@ -1,6 +1,6 @@
 import type { Icon } from '../ui/controls/icon.ts';
 import { Compass, Lock } from '../ui/controls/icons.ts';
-import { Page } from '../ui/page.tsx';
+import { Page } from '../ui/page-layout.tsx';
 import { Empty } from '../ui/feedback/empty.tsx';
 import { ErrorBox } from '../ui/feedback/notice.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';

@@ -73,7 +73,7 @@ export function PersonMenu({ me, pages }: PersonMenuProps) {
   );
 }
 
-/** Read by theme.ts before the first paint. */
+/** Read by apply-stored-theme.ts before the first paint. */
 const stored = 'videogen-theme';
 
 function themeOf(): Theme {

@@ -3,7 +3,7 @@ import { useLocation, useSearch } from 'wouter-preact';
 import { type Answer, queryStringOf, send } from '../api/call.ts';
 import type { Me } from '../api/contract.ts';
 import { signInWithPasskey } from '../api/browser-passkeys.ts';
-import { useSudoAction } from '../api/queries.ts';
+import { useSudoAction } from '../api/read-and-send-hooks.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { Dialog, waitReason } from '../ui/forms/dialog.tsx';
 import { TextField } from '../ui/forms/field.tsx';

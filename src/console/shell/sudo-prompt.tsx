@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
-import { useRead } from '../api/queries.ts';
+import { useRead } from '../api/read-and-send-hooks.ts';
 import { useMe, useReplaceSession } from '../api/session.ts';
 import { onConfirmIdentity } from '../api/sudo.ts';
 import { toast } from '../ui/feedback/toast.tsx';

@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.ts';
-import { literalList } from '../../platform/database/sql.ts';
+import { literalList } from '../../platform/database/sql-fragments.ts';
 import { many } from '../../platform/database/statement.ts';
-import { refundKinds } from './credits.ts';
+import { refundKinds } from './ledger-entries.ts';
 import { taskPriceSql } from '../prices/price-rule.ts';
 import { checkCaps, checkCodes } from './audit-codes-and-caps.ts';
 import { secondsTolerance } from '../../catalogue/prices/counted-seconds.ts';

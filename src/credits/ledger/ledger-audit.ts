@@ -20,7 +20,11 @@ export function auditLedger(db: Database, onPage = () => {}): Promise<readonly L
 export type AuditKind = 'recent' | 'full';
 
 /** Audits and records violations. A violation stays recorded until an audit finds it corrected. */
-export async function runAndRecordAudit(db: Database, kind: AuditKind, onPage = () => {}): Promise<readonly LedgerViolation[]> {
+export async function runAndRecordAudit(
+  db: Database,
+  kind: AuditKind,
+  onPage = () => {},
+): Promise<readonly LedgerViolation[]> {
   const start = await readAuditStart(db);
   const violations = await (kind === 'full' ? auditLedger(db, onPage) : auditRecent(db, start, onPage));
   await recordAudit(db, JSON.stringify(violations), kind === 'full', start.startedAtUs);

@@ -1,11 +1,11 @@
 import { hash, randomInt } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
-import type { Actor } from '../../accounts/operators/operator.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
-import { bookCredits, type Booking, findBooking, type LedgerEntry } from './credits.ts';
+import { bookCredits, type Booking, findBooking, type LedgerEntry } from './ledger-entries.ts';
 
 // Codes that operators sell or hand out in batches. Each grants credits once, to the account that redeems it first.
 

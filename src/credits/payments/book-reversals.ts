@@ -1,6 +1,6 @@
-import { bookCredits } from '../ledger/credits.ts';
+import { bookCredits } from '../ledger/ledger-entries.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import type { PaymentProvider, Reversal } from './payment-provider.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';

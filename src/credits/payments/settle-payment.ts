@@ -1,4 +1,4 @@
-import { bookCredits } from '../ledger/credits.ts';
+import { bookCredits } from '../ledger/ledger-entries.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 import type { Order, Payment, PaymentProvider, PaymentState } from './payment-provider.ts';

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Order, PaymentProvider, PaymentProviderName, PaymentState } from './payment-provider.ts';

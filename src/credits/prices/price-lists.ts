@@ -1,5 +1,5 @@
 import type { Model } from '../../catalogue/models/model.ts';
-import type { PriceRow } from '../../catalogue/prices/price-conditions.ts';
+import type { PriceRow } from '../../catalogue/prices/model-prices.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
 import { listedBeginSql, listedPricesSql, taskPriceSql } from './price-rule.ts';

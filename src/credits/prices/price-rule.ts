@@ -1,5 +1,5 @@
-import type { ApplicablePrice } from '../../catalogue/prices/price-conditions.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import type { ApplicablePrice } from '../../catalogue/prices/model-prices.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
 // The price of a task. Charges, quotes and price lists use this one rule: the first of the listed prices that has begun applies, and

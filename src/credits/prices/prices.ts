@@ -1,8 +1,8 @@
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type DoneAction, changeWithAudit } from '../../accounts/operators/operator-actions.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { type DoneAction, changeWithAudit } from '../../accounts/operators/audit-log.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 import { operatorsPriceSql } from './price-rule.ts';
 
@@ -151,7 +151,10 @@ group by model, price_name order by model, price_name`,
 });
 
 /** Undefined if operators never set this price. It may have left the catalogue since. */
-export const findSetPrice = maybeOne<Pick<OperatorPrice, 'priceId'>, [price: Pick<OperatorPrice, 'model' | 'priceName'>]>({
+export const findSetPrice = maybeOne<
+  Pick<OperatorPrice, 'priceId'>,
+  [price: Pick<OperatorPrice, 'model' | 'priceName'>]
+>({
   name: 'find-set-price',
   text: `select id as "priceId" from prices where model = $1 and price_name = $2 limit 1`,
   values: ({ model, priceName }) => [model, priceName],

@@ -1,6 +1,6 @@
-import type { LedgerKind } from '../ledger/credits.ts';
+import type { LedgerKind } from '../ledger/ledger-entries.ts';
 import { codeOfIdempotencyKeySql } from '../ledger/redemption-codes.ts';
-import { sectionTitles } from './section-titles.ts';
+import { sectionTitles } from './statement-section-titles.ts';
 
 // The sections of statements and reports: the kinds of ledger entries, and some kinds split.
 

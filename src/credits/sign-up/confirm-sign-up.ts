@@ -1,6 +1,6 @@
 import { createAccount } from '../open-account.ts';
 import { redeemCode } from '../ledger/redemption-codes.ts';
-import { recordOperatorAction } from '../../accounts/operators/operator-actions.ts';
+import { recordOperatorAction } from '../../accounts/operators/audit-log.ts';
 import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { maybeOne, type Runner } from '../../platform/database/statement.ts';
 import { setMembership } from '../../accounts/people/memberships.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { findOpenCode } from '../ledger/redemption-codes.ts';
-import type { QueuedMailState } from '../../platform/mail/mail.ts';
+import type { QueuedMailState } from '../../platform/mail/mail-texts.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import type { Actor } from '../../accounts/operators/operator.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';

@@ -2,7 +2,12 @@ import type { Database } from '../../platform/database/database.ts';
 import { lockOpenAccounts } from '../../accounts/people/memberships.ts';
 import { CodeTaken, findSignUpLinkToEmail, openAccountOfSignUp, type SignUpConfirmation } from './confirm-sign-up.ts';
 import type { VerifiedIdentity } from '../../accounts/sign-in/identity-provider.ts';
-import { consumeLink, type Link, listInvitationsToEmail, withdrawResetLinks } from '../../accounts/sign-in/one-time-links.ts';
+import {
+  consumeLink,
+  type Link,
+  listInvitationsToEmail,
+  withdrawResetLinks,
+} from '../../accounts/sign-in/one-time-links.ts';
 import { removePasskeys } from '../../accounts/sign-in/passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { endSessionsOfUser, type SessionWithToken } from '../../accounts/sign-in/sessions.ts';

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { CalledBy } from '../../accounts/keys/api-key.ts';
+import type { CalledBy } from '../../accounts/keys/scopes-and-caller.ts';
 import { recordSecurityEvent, type Origin } from '../../accounts/people/security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { fieldValues } from '../../platform/database/sql.ts';
+import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, one } from '../../platform/database/statement.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
@@ -63,7 +63,8 @@ export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): 
   return db.transaction(async (run): Promise<ShareOutcome> => {
     const video = await lockVideo({ run }, link.taskId, accountId);
     if (video === undefined) return { kind: 'not_found' };
-    if ((await listShareLinks({ run }, accountId, link.taskId)).length >= maxShareLinksOfVideo) return { kind: 'too_many' };
+    if ((await listShareLinks({ run }, accountId, link.taskId)).length >= maxShareLinksOfVideo)
+      return { kind: 'too_many' };
     const token = newToken();
     const created = await insertLink({ run }, uuidv7(), hashToken(token), accountId, link);
     await recordChange({ run }, 'share_link_made', shared, created);

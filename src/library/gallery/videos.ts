@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many, one } from '../../platform/database/statement.ts';
-import { leastId, parametersOf } from '../../platform/database/sql.ts';
+import { leastId, parametersOf } from '../../platform/database/sql-fragments.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { promptHas } from '../../tasks/list/task-filter.ts';
 import { taskColumns } from '../../tasks/task-rows.ts';
@@ -42,7 +42,8 @@ export async function listVideos(db: Database, filter: VideoFilter): Promise<Vid
 
 /** Words come first if few prompts have them: common words fill a page soon, in any order. */
 async function findSource(db: Database, { accountId, words, tag, isFavorite }: VideoFilter) {
-  if (words !== undefined && (await countMatches(db, accountId, words)).matches <= maxVideosExamined) return examineMatches;
+  if (words !== undefined && (await countMatches(db, accountId, words)).matches <= maxVideosExamined)
+    return examineMatches;
   if (tag !== undefined) return examineTagged;
   return isFavorite === true ? examineFavorites : examineNewest;
 }

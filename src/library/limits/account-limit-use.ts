@@ -1,5 +1,5 @@
 import { rateOfCreatesSql } from '../../accounts/accounts.ts';
-import { activeKeySql } from '../../accounts/keys/api-key.ts';
+import { activeKeySql } from '../../accounts/keys/scopes-and-caller.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
 import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
@@ -17,7 +17,11 @@ export type AccountLimitUse = {
   readonly activeKeys: number;
 };
 
-export const fixedAccountLimits = { uploads: maxUploads, uploadedBytes: maxUploadedBytes, activeKeys: maxActiveKeys } as const;
+export const fixedAccountLimits = {
+  uploads: maxUploads,
+  uploadedBytes: maxUploadedBytes,
+  activeKeys: maxActiveKeys,
+} as const;
 
 /** Counts are bounded by the limits themselves. */
 export const findAccountLimitUse = maybeOne<AccountLimitUse, [accountId: string]>({

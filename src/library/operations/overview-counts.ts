@@ -37,7 +37,11 @@ select count(*)::int as created, coalesce(sum(credits_charged), 0)::bigint as ch
 });
 
 /** Tasks that ended in the last 24 hours; `failCode` is undefined for success. */
-export type TasksEndedInDay = { readonly failCode: string | undefined; readonly tasks: number; readonly refunded: number };
+export type TasksEndedInDay = {
+  readonly failCode: string | undefined;
+  readonly tasks: number;
+  readonly refunded: number;
+};
 
 export const sumTasksEndedInDay = many<TasksEndedInDay>({
   name: 'sum-ended-of-day',

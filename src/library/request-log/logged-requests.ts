@@ -1,5 +1,5 @@
-import { creatorJson, type NamedCreator } from '../../tasks/list/task-maker.ts';
-import { parametersOf } from '../../platform/database/sql.ts';
+import { creatorJson, type NamedCreator } from '../../tasks/list/task-creator.ts';
+import { parametersOf } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 
 // The log of the accounts' API calls. Its rows are written in batches after the responses, and deleted by housekeeping.

@@ -1,4 +1,4 @@
-import type { StoredVideoRequirements } from '../../catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../catalogue/media/stored-video-requirements.ts';
 import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { containerOf } from '../../platform/outbound/body/media-container.ts';
 import { carryManifest } from '../video/carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
-import { convertFileErrors } from '../video/inspect-video.ts';
+import { convertFileErrors } from '../video/inspect-and-make-poster.ts';
 import { readVideo } from '../video/read-video.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { VideoFileError } from '../video/video-file-error.ts';

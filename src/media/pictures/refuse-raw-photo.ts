@@ -1,4 +1,4 @@
-import { ImageRefusal } from './decode-image.ts';
+import { ImageRefusal } from './decode-jpeg-png-webp.ts';
 
 const reducedImage = 254;
 const dngVersion = 50_706;

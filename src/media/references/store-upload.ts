@@ -18,7 +18,7 @@ import { type FileFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import { ClipRefusal, clipContainerOf } from '../video/clip-container.ts';
-import { ImageRefusal } from '../pictures/decode-image.ts';
+import { ImageRefusal } from '../pictures/decode-jpeg-png-webp.ts';
 import { decodeAnyImage } from '../pictures/decode-any-image.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';

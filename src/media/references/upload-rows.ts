@@ -3,7 +3,7 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { fieldValues, microsecondsOf, pageStartRow } from '../../platform/database/sql.ts';
+import { fieldValues, microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
 
 type NewUpload = Upload & {
   readonly accountId: string;

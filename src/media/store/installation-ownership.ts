@@ -87,7 +87,11 @@ export async function claimOrCheckNamespace(db: Database, own: string): Promise<
 }
 
 /** Compares like `claimOrCheckStores` and `claimOrCheckNamespace`, and changes nothing. */
-export async function findOwnershipMismatch(db: Database, stores: StoreLocations, own: string): Promise<OwnershipMismatch | undefined> {
+export async function findOwnershipMismatch(
+  db: Database,
+  stores: StoreLocations,
+  own: string,
+): Promise<OwnershipMismatch | undefined> {
   const installation = await readInstallation(db);
   const { namespace } = installation;
   if (namespace !== undefined && namespace !== own) return otherNamespace(own, namespace);

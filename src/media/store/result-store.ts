@@ -36,7 +36,11 @@ export type MediaFiles = {
   readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
   /** Returns how to send the file behind a link to a client; undefined if it does not exist. With `passing`, never as a redirect. */
-  readonly sourceOf: (link: VerifiedLink, method: 'GET' | 'HEAD', passing?: ProxiedDownload) => Promise<MediaToSend | undefined>;
+  readonly sourceOf: (
+    link: VerifiedLink,
+    method: 'GET' | 'HEAD',
+    passing?: ProxiedDownload,
+  ) => Promise<MediaToSend | undefined>;
 };
 
 /** The bytes pass through this service, also those of a bucket: whole, or the range of the request. */
@@ -96,7 +100,11 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
   };
 }
 
-function described(key: string, disposition: VerifiedLink['disposition'], linkExpiresAt: number): VerifiedLink | undefined {
+function described(
+  key: string,
+  disposition: VerifiedLink['disposition'],
+  linkExpiresAt: number,
+): VerifiedLink | undefined {
   const contentType = contentTypeOf(key);
   if (contentType === undefined) return undefined;
   return { key, contentType, downloadName: key.split('/').slice(-2).join('-'), disposition, linkExpiresAt };

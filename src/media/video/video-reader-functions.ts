@@ -34,7 +34,8 @@ export const readerFunctions = {
   videoClip: (path: string) => withInput(path, [MP4], (input) => clipOf(input, 'video')),
   audioClip: (path: string) => withInput(path, [MP3], (input) => clipOf(input, 'audio')),
   /** Decodes an image. Its decoders are loaded with the first one. */
-  picture: async (path: string) => (await import('../pictures/decode-unsafe-picture.ts')).decodeInReaderProcess(path),
+  picture: async (path: string) =>
+    (await import('../pictures/decode-in-reader-process.ts')).decodeInReaderProcess(path),
 } as const;
 
 async function withInput<T>(path: string, formats: InputFormat[], read: (input: Input) => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import pTimeout from 'p-timeout';
 import pg from 'pg';
 import { errorCode, messageOf } from '../errors.ts';
 import { createSlots } from '../outbound/deadlines-and-slots.ts';
-import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
+import { defaultQueueLimits, type QueueLimits } from './queue-limits.ts';
 
 /**
  * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is

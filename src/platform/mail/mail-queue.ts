@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { MailKind } from './mail.ts';
+import type { MailKind } from './mail-texts.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { Database } from '../database/database.ts';
 import { many, maybeOne, none } from '../database/statement.ts';

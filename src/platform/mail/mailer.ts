@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import type { MailText } from './mail.ts';
+import type { MailText } from './mail-texts.ts';
 
 export type SmtpSettings = {
   /** `smtp://` upgrades to TLS if the server offers it, `smtps://` begins with TLS. */

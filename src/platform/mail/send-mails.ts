@@ -1,4 +1,4 @@
-import { type MailSignature, writeMail } from './mail.ts';
+import { type MailSignature, writeMail } from './mail-texts.ts';
 import { type DueMail, endMail, maxMailAttempts, takeDueMails } from './mail-queue.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';

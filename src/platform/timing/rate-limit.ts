@@ -13,7 +13,13 @@ export function rateLeft({ quota, windowMs }: Rate, dueInMs: number): RateLeft {
   return { remaining, nextSeconds: Math.max(1, Math.ceil(nextInMs / 1000)) };
 }
 
-export const millisecondsOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const millisecondsOfUnit: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
 
 /** `20/10s` (or m, h); `off` returns undefined, which means no limit. */
 export function parseRate(text: string): Rate | undefined {

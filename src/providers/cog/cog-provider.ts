@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
-import { jsonObjectIn, classifyCreate, type CreateRules, detailOf, type Reply, replyOf, storableText } from '../answers.ts';
+import {
+  jsonObjectIn,
+  classifyCreate,
+  type CreateRules,
+  detailOf,
+  type Reply,
+  replyOf,
+  storableText,
+} from '../answers.ts';
 import type {
   FrozenConfig,
   RunOutcome,
@@ -23,7 +31,7 @@ import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
-import { saveVideoOfJson } from './extract-video.ts';
+import { saveVideoOfJson } from './save-video-of-json.ts';
 
 /** `config.options.parameters`: `input`, the inputs of the model with placeholders, and size and frame rate. */
 export type CogProviderDeps = Pick<PolledProviderDeps, 'name' | 'config' | 'client' | 'warn'> & {

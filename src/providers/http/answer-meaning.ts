@@ -1,7 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
-import { jsonObjectIn, type CreateRules, type Reply, storableText, unprovenStatuses, type VendorError } from '../answers.ts';
+import {
+  jsonObjectIn,
+  type CreateRules,
+  type Reply,
+  storableText,
+  unprovenStatuses,
+  type VendorError,
+} from '../answers.ts';
 import type { Cost, UpstreamError } from '../provider-contract.ts';
-import type { Expression } from '../../catalogue/providers/expression.ts';
+import type { Expression } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ErrorRule, ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { type ExpressionReader, textOf } from './expression-reader.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import pLimit from 'p-limit';
 import { type Warn } from '../provider-contract.ts';
-import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
+import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 
 /** Receives every evaluated expression: its field in the file, and its value or error. */
 export type ExpressionTrace = (
@@ -29,7 +29,10 @@ type Outcome = { readonly value: JsonValue | undefined };
  * The readers of one file. Evaluations run one at a time, because interleaved ones would use up each other's time limit; those of
  * `creates` come first, because the id of a paid job may depend on them.
  */
-export function createReaders(warn: Warn, trace: ExpressionTrace = () => undefined): { creates: ExpressionReader; others: ExpressionReader } {
+export function createReaders(
+  warn: Warn,
+  trace: ExpressionTrace = () => undefined,
+): { creates: ExpressionReader; others: ExpressionReader } {
   const warned = new Set<string>();
   const oneAtATime = pLimit(1);
   const readerWith = (maxInQueue: number) => {

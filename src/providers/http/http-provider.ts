@@ -20,16 +20,21 @@ import type {
   SubmitOutcome,
 } from '../provider-contract.ts';
 import { findJobOfCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
-import { createPolledProvider, startSubmitTimer, type PolledProviderDeps, requestTimeouts } from '../jobs/polled-provider.ts';
+import {
+  createPolledProvider,
+  startSubmitTimer,
+  type PolledProviderDeps,
+  requestTimeouts,
+} from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, rulesOfCreate, failureIn, foundJobsIn } from './answer-meaning.ts';
-import { type Expression, ExpressionError } from '../../catalogue/providers/expression.ts';
+import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createReaders, type ExpressionReader, textOf, type ExpressionTrace } from './expression-reader.ts';
-import { generatedHeaders } from './headers.ts';
+import { generatedHeaders } from './provider-file-headers.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
-import { uploadImages } from './file-uploads.ts';
+import { uploadImages } from './image-uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
 export type HttpProviderDeps = PolledProviderDeps & {

@@ -178,7 +178,11 @@ function requestDifferences(
   return isSent ? differences : [...differences, `sends ${JSON.stringify(sent)} instead of ${JSON.stringify(sends)}`];
 }
 
-function outcomeDifferences({ example }: ProviderFile, { means }: ExampleExchange, outcome: Outcome): readonly string[] {
+function outcomeDifferences(
+  { example }: ProviderFile,
+  { means }: ExampleExchange,
+  outcome: Outcome,
+): readonly string[] {
   const { job, url } = outcome;
   const differences = outcome.means === means ? [] : [`means ${outcome.means} instead of ${means}`];
   if (job !== undefined && !isDeepStrictEqual({ id: job.id, handle: job.handle ?? {} }, example.job))

@@ -86,7 +86,10 @@ export function createModerator(deps: ModeratorDeps): Moderator {
     return known;
   }
 
-  async function decide(hook: NamedHook, content: ModeratedContent & { readonly model: string }): Promise<ModerationVerdict> {
+  async function decide(
+    hook: NamedHook,
+    content: ModeratedContent & { readonly model: string },
+  ): Promise<ModerationVerdict> {
     const startedAt = performance.now();
     const finish = (outcome: 'allowed' | 'refused' | 'error') =>
       deps.events.emit({ kind: 'content_checked', outcome, durationMs: performance.now() - startedAt });

@@ -111,7 +111,11 @@ export const dialects: Record<DialectName, VideosDialect> = {
  * Returns the body of the create. Two requests under one `jobKey` request the
  * same video.
  */
-export async function bodyOfCreate(dialect: VideosDialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
+export async function bodyOfCreate(
+  dialect: VideosDialect,
+  request: JobRequest,
+  config: FrozenConfig,
+): Promise<RequestBody> {
   const parameters = parametersSchema.parse(config.options['parameters'] ?? {});
   const { input, mediaLinks } = request;
   const media = await request.media();

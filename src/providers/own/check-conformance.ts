@@ -3,7 +3,15 @@ import { v4 as uuid } from 'uuid';
 import { sha256Of } from '../../media/store/file-hash.ts';
 import { runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { detailOf } from '../answers.ts';
-import { type Received, failed, type Finding, pass, type ConformanceRule, skipped, statusIn } from './conformance-report.ts';
+import {
+  type Received,
+  failed,
+  type Finding,
+  pass,
+  type ConformanceRule,
+  skipped,
+  statusIn,
+} from './conformance-rules.ts';
 import {
   type ConformanceCheck,
   createConformanceRun,
@@ -16,7 +24,7 @@ import {
   putWhenFree,
   type ConformanceRun,
   stopTimeoutMs,
-} from './conformance-recorder.ts';
+} from './conformance-run.ts';
 import { checkRange, checkDownload } from './conformance-download.ts';
 
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { detailOf, replyOf } from '../answers.ts';
-import { failed, pass, skipped, type RuleVerdict } from './conformance-report.ts';
-import type { ConformanceCheck } from './conformance-recorder.ts';
+import { failed, pass, skipped, type RuleVerdict } from './conformance-rules.ts';
+import type { ConformanceCheck } from './conformance-run.ts';
 
 // The video of a job in a check: whole, and from any byte on.
 

@@ -47,7 +47,8 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
       return { kind: 'later', afterMs: found.status.retryAfterMs ?? unreadableLookup.afterMs };
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', job, requestTimeouts.statusMs, signal), job),
-    cancel: async (job, signal) => records.cancelOutcomeOf(await call('DELETE', job, requestTimeouts.cancelMs, signal), job),
+    cancel: async (job, signal) =>
+      records.cancelOutcomeOf(await call('DELETE', job, requestTimeouts.cancelMs, signal), job),
   });
 }
 

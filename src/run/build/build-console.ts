@@ -35,7 +35,7 @@ const [app, theme, docs, docsEarly] = await Promise.all([
     loader: { '.woff2': 'file' },
   }),
   // Runs before the first paint, so it is no module.
-  build({ ...common, entryPoints: [`${source}/theme.ts`], format: 'iife' }),
+  build({ ...common, entryPoints: [`${source}/apply-stored-theme.ts`], format: 'iife' }),
   // The pages under /docs share the tokens and the font of the console.
   build({
     ...common,
@@ -48,7 +48,7 @@ const [app, theme, docs, docsEarly] = await Promise.all([
 
 const files: Readonly<Record<string, string>> = {
   app: entryOf(app.metafile, 'main.tsx'),
-  theme: entryOf(theme.metafile, 'theme.ts'),
+  theme: entryOf(theme.metafile, 'apply-stored-theme.ts'),
   style: styleOf(app.metafile),
   docs: entryOf(docs.metafile, 'docs/docs.ts'),
   docsEarly: entryOf(docsEarly.metafile, 'docs/docs-early.ts'),

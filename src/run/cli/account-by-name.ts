@@ -1,4 +1,4 @@
-import { CommandError, notFound } from './output.ts';
+import { CommandError, notFound } from './command-output.ts';
 
 type Named = { readonly accountId: string; readonly name: string };
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { typedCommandLine } from './output.ts';
+import { typedCommandLine } from './command-output.ts';
 
 export const sampleTaskId = '019abc12-3456-7def-8901-234567890abc';
 export const sampleKeyId = '019abc56-789a-7def-8901-234567890abc';
@@ -25,7 +25,9 @@ export function addExamples(command: Command, lines: readonly string[]): Command
     words.length === 0 || command.commands.length === 0
       ? lines
       : command.commands.flatMap((below) => examplesOf.get(below)?.slice(0, 1) ?? []);
-  command.addHelpText('after', () => ['', 'Examples:', ...shown().map((line) => `  ${typedCommandLine(line)}`)].join('\n'));
+  command.addHelpText('after', () =>
+    ['', 'Examples:', ...shown().map((line) => `  ${typedCommandLine(line)}`)].join('\n'),
+  );
   // A whole help screen would hide the error message.
   return command.showHelpAfterError(`(examples: ${typedCommandLine(...words, '--help')})`);
 }

@@ -36,7 +36,9 @@ const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 export function parseInstant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
-  const atMs = isSpan ? Date.now() + Number(count) * (millisecondsOfUnit[unit] ?? 0) : Date.parse(date.safeParse(text).data ?? '');
+  const atMs = isSpan
+    ? Date.now() + Number(count) * (millisecondsOfUnit[unit] ?? 0)
+    : Date.parse(date.safeParse(text).data ?? '');
   if (Number.isNaN(atMs))
     throw new InvalidArgumentError('It must be an instant such as 2027-01-31T00:00:00Z, or a span such as 90d.');
   if (atMs > maxUnixMs) throw new InvalidArgumentError(`It must not be after ${new Date(maxUnixMs).toISOString()}.`);

@@ -21,7 +21,7 @@ export const commands: Readonly<Record<string, AddCommand>> = {
   user: async (program) =>
     (await import('./commands/user-commands.ts')).addUserCommands(program, await runner(program)),
   'top-up': async (program) =>
-    (await import('./commands/top-up-commands.ts')).addTopUpReconcileCommand(program, await runner(program)),
+    (await import('./commands/top-up-reconcile-command.ts')).addTopUpReconcileCommand(program, await runner(program)),
   'callback-secret': async (program) =>
     (await import('./commands/key-commands.ts')).addCallbackSecretCommands(program, await runner(program)),
   secret: async (program) =>

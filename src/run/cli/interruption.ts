@@ -1,5 +1,5 @@
 import { samePressMs } from '../main/run-until-signal.ts';
-import { CommandError } from './output.ts';
+import { CommandError } from './command-output.ts';
 
 /** The exit code of a program that Ctrl-C has ended. */
 const interruptedExitCode = 130;

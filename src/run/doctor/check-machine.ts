@@ -39,7 +39,10 @@ export function checkMemory(renders: boolean, limitBytes = process.constrainedMe
 }
 
 /** An API stores several uploaded files while it checks them. */
-export const spaceForUploads: SpaceThresholds = { leastBytes: maxUploadBytesAtOnce, enoughBytes: 1.2 * maxUploadBytesAtOnce };
+export const spaceForUploads: SpaceThresholds = {
+  leastBytes: maxUploadBytesAtOnce,
+  enoughBytes: 1.2 * maxUploadBytesAtOnce,
+};
 
 /** These folders must be writable even where the file system is read-only. */
 export async function checkFolders(workFolder: string, storesVideos: boolean): Promise<readonly Finding[]> {
@@ -50,7 +53,12 @@ export async function checkFolders(workFolder: string, storesVideos: boolean): P
   ];
 }
 
-async function folderFindings(check: string, path: string, setting: string, space: SpaceThresholds): Promise<readonly Finding[]> {
+async function folderFindings(
+  check: string,
+  path: string,
+  setting: string,
+  space: SpaceThresholds,
+): Promise<readonly Finding[]> {
   try {
     if (setting === 'VIDEOGEN_DATA') await makePrivateFolder(path, setting);
     await rmdir(await mkdtemp(join(path, 'videogen-doctor-')));
@@ -90,7 +98,7 @@ export async function checkFonts(): Promise<readonly Finding[]> {
 }
 
 async function drawLetters(): Promise<readonly Finding[]> {
-  const { drawText } = await import('../../providers/preview/titles/drawn-text.ts');
+  const { drawText } = await import('../../providers/preview/titles/draw-text.ts');
   const { rgba } = await drawText('V', { weight: 'Bold' }, 40);
   if (!rgba.some((byte) => byte !== 0))
     return [failure('fonts', 'titles are drawn without ink', 'Install the packages of this release again: npm ci')];

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
-import { type QueueName, taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connection/connect.ts';
 import {
   countPartitions,

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { type QueueName, queueNames } from '../../temporal/connection/task-queues.ts';
+import { type QueueName, queueNames } from '../../temporal/connection/queue-and-workflow-names.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
 import { workFolderOf } from '../config/process-settings.ts';
@@ -34,7 +34,11 @@ export function examineMachine(): readonly Finding[] {
 }
 
 /** Checks everything that this role needs. Writes only probe files, and deletes them. */
-export async function runDoctorChecks(config: Config, running: DependencyAddresses, role: DoctorRole): Promise<readonly Finding[]> {
+export async function runDoctorChecks(
+  config: Config,
+  running: DependencyAddresses,
+  role: DoctorRole,
+): Promise<readonly Finding[]> {
   const scope = scopeOf(config, running, role);
   const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
   const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
@@ -180,7 +184,10 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
   return true;
 }
 
-function secretsOf(config: Config, { databaseUrl, temporal, secret }: DependencyAddresses): readonly (string | undefined)[] {
+function secretsOf(
+  config: Config,
+  { databaseUrl, temporal, secret }: DependencyAddresses,
+): readonly (string | undefined)[] {
   const apiKey = temporal?.connection.apiKey;
   const key = typeof apiKey === 'string' ? apiKey : undefined;
   return [

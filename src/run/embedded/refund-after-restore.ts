@@ -4,7 +4,7 @@ import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
 import { explainPollingWorker, refundRestoredTasks } from '../../temporal/workflows/refund-restored-tasks.ts';
-import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
 
 /** Temporal lists a workflow about a second after its start (measured). */
 const pauseMs = 2_000;

@@ -21,8 +21,8 @@ import { listenError } from '../../platform/process/startup-errors.ts';
 import { foldersOfServers, postgresFolder, temporalFolder } from './server-folders.ts';
 import { recordCatalogue } from './recorded-catalogue.ts';
 import { lockDataFolder, openLog, readOrCreateSecret, recordAddress } from './data-folder.ts';
-import { reserveFreePort } from './persisted-port.ts';
-import { startPostgres } from './postgres/postgres.ts';
+import { reserveFreePort } from './local-ports.ts';
+import { startPostgres } from './postgres/postgres-server.ts';
 import { findOrDownloadTemporalCli } from './temporal/temporal-cli.ts';
 import { startTemporal } from './temporal/temporal-server.ts';
 

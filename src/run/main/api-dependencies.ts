@@ -39,10 +39,10 @@ import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
 import { createUncertainCreateResolver } from '../../tasks/accept/uncertain-creates.ts';
-import { createWorkflowEngine } from '../../temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
 import { createTaskProgressReader } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
-import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 

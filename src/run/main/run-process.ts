@@ -3,7 +3,13 @@ import { createLog, type Log } from '../../platform/log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './monitoring/metrics-server.ts';
-import { createFatalPromise, printErrorAndExit, runUntilSignal, signalled, tolerateOutputErrors } from './run-until-signal.ts';
+import {
+  createFatalPromise,
+  printErrorAndExit,
+  runUntilSignal,
+  signalled,
+  tolerateOutputErrors,
+} from './run-until-signal.ts';
 import { startTracing } from './monitoring/tracing.ts';
 import { externalSettings, type DrainablePart, type Settings } from '../config/process-settings.ts';
 

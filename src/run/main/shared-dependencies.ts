@@ -3,7 +3,7 @@ import type { Settings } from '../config/process-settings.ts';
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { warnOfDroppedInUse } from '../../catalogue/file/dropped-entries.ts';
+import { warnOfDroppedInUse } from '../../catalogue/file/reload-warnings.ts';
 import { createLiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';

@@ -3,7 +3,7 @@ import { mailSignatureOf } from '../../platform/brand/brand.ts';
 import type { DrainablePart, Settings } from '../config/process-settings.ts';
 import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
-import { startHttpServer } from '../../api/core/server/server.ts';
+import { startHttpServer } from '../../api/core/server/http-server.ts';
 import { createMailer } from '../../platform/mail/mailer.ts';
 import { sendMailsUntilClosed } from '../../platform/mail/send-mails.ts';
 import { listenError, makePrivateFolder } from '../../platform/process/startup-errors.ts';
@@ -14,7 +14,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailSecretBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
-import { watchReadiness } from './monitoring/readiness.ts';
+import { watchReadiness } from './monitoring/watch-readiness.ts';
 import { watchOwnership } from './monitoring/watch-ownership.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 

@@ -2,12 +2,16 @@ import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Logger } from 'pino';
 import type { RunningAttempts } from '../../../activities/running-attempts.ts';
 import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
-import { createEmptyAccountPage, createFinishClosing, type PaymentProviderDeps } from '../../../activities/close-account.ts';
+import {
+  createEmptyAccountPage,
+  createFinishClosing,
+  type PaymentProviderDeps,
+} from '../../../activities/close-account.ts';
 import { createConfirmCharge } from '../../../activities/confirm-charge.ts';
 import type { StartDeadline } from '../../../activities/abort-timers.ts';
 import { createCompleteTask, createRefundCredits } from '../../../activities/end-task.ts';
 import { createGenerateVideo } from '../../../activities/generate-video.ts';
-import type { GenerationDeps } from '../../../activities/generation/attempt.ts';
+import type { GenerationDeps } from '../../../activities/generation/attempt-at-generation.ts';
 import { createHousekeep, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../../../activities/index.ts';
 import { createReconcilePayments } from '../../../activities/maintenance/reconcile-payments.ts';
@@ -18,14 +22,14 @@ import { createStartClosings, createStartOwedCallbacks } from '../../../activiti
 import { createStoreResult } from '../../../activities/store-result.ts';
 import type { ProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import { createTestProvider } from '../../../activities/test-provider.ts';
-import type { VideoInspector } from '../../media/video/inspect-video.ts';
+import type { VideoInspector } from '../../media/video/inspect-and-make-poster.ts';
 import type { VideoNormalizer } from '../../media/ffmpeg/normalize-video.ts';
 import type { ReferenceMediaRequest } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers, ProviderTester } from '../../providers/registry.ts';
+import type { Providers, ProviderTester } from '../../providers/provider-registry.ts';
 import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
 

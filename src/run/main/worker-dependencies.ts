@@ -9,7 +9,7 @@ import { secretReader } from '../config/config.ts';
 import { callbackFormatOf } from '../../api/dialects/shapes.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createFfmpeg } from '../../media/ffmpeg/ffmpeg.ts';
-import { createVideoInspector } from '../../media/video/inspect-video.ts';
+import { createVideoInspector } from '../../media/video/inspect-and-make-poster.ts';
 import { createVideoNormalizer } from '../../media/ffmpeg/normalize-video.ts';
 import { fetchReferenceMedia, type ReferenceMediaRequest } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
@@ -20,7 +20,7 @@ import { createProviderClient, type ProviderClient } from '../../platform/outbou
 import { createCallbackPoster } from '../../tasks/callbacks/post-callback.ts';
 import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
-import { createProviders } from '../../providers/registry.ts';
+import { createProviders } from '../../providers/provider-registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
@@ -29,8 +29,8 @@ import { type SharedDependencies, openSharedDependencies } from './shared-depend
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
-import { taskQueuesOf } from '../../temporal/connection/task-queues.ts';
-import { createWorkflowEngine } from '../../temporal/workflows/create-engine.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };
@@ -131,7 +131,11 @@ function openReports({ settings, log, db, catalogue }: SharedDependencies, readS
 /** Reference media are uploads in our own store, or fetched from the addresses of clients. */
 function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media: ResultStore) {
   const { imageAllow: allow, brand, publicUrl } = settings;
-  const client = createGuardedClient({ allow, own: ownServerAddresses(settings), userAgent: asciiBrandName(brand.name) });
+  const client = createGuardedClient({
+    allow,
+    own: ownServerAddresses(settings),
+    userAgent: asciiBrandName(brand.name),
+  });
   const readUpload = (url: string, path: string) => {
     const upload = uploadFromUrl(publicUrl, url);
     return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);

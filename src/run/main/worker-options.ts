@@ -1,6 +1,6 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { type QueueName, taskQueuesOf } from '../../temporal/connection/task-queues.ts';
+import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
 import type { Settings } from '../config/process-settings.ts';
 import { dataConverterOf } from '../../temporal/connection/connect.ts';
 import { currentTracing } from './monitoring/tracing.ts';

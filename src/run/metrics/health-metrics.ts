@@ -1,7 +1,7 @@
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { CatalogueRead } from '../../catalogue/file/live-catalogue.ts';
 import type { ScheduleEvent } from '../../temporal/schedules/housekeeping-steps.ts';
-import { type EventMetric, onEventsOf } from './metric.ts';
+import { type EventMetric, onEventsOf } from './metric-declaration.ts';
 
 export type HealthMetricEvent =
   | CatalogueRead

@@ -17,7 +17,9 @@ export function createNameLabels(catalogue: () => Pick<Catalogue, 'models' | 'pr
     job: ({ provider, pool }: Pick<EndedJob, 'provider' | 'pool'>) => {
       const entries = [...catalogue().models.values()].flatMap(({ tiers }) => tiers.flat());
       const entry = entries.find((one) => one.pool === pool);
-      return entry === undefined ? { provider: removedLabel, model: removedLabel } : { provider, model: entry.upstreamModel };
+      return entry === undefined
+        ? { provider: removedLabel, model: removedLabel }
+        : { provider, model: entry.upstreamModel };
     },
   };
 }

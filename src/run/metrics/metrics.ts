@@ -4,7 +4,7 @@ import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { ServiceEvents } from './service-event.ts';
 import { healthMetrics } from './health-metrics.ts';
-import type { EventMetric, Sample } from './metric.ts';
+import type { EventMetric, Sample } from './metric-declaration.ts';
 import { createNameLabels } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { exportScrapedGauges } from './export-scraped-gauges.ts';

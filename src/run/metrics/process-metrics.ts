@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import { z } from 'zod';
-import type { DescribedMetric } from './metric.ts';
+import type { DescribedMetric } from './metric-declaration.ts';
 import type { Metrics } from './metrics.ts';
 
 export const buildInfo = {

@@ -1,6 +1,6 @@
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
-import { type EventMetric, onEventsOf, type Sample } from './metric.ts';
+import { type EventMetric, onEventsOf, type Sample } from './metric-declaration.ts';
 import type { NameLabels } from './label-values.ts';
 
 const on = onEventsOf<TaskEvent>();

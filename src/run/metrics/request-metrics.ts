@@ -3,7 +3,7 @@ import { moderationOutcomes, type ContentChecked } from '../../providers/moderat
 import { paymentOutcomes, type PaymentSettled } from '../../credits/payments/apply-payments.ts';
 import type { RequestsDropped } from '../../library/request-log/request-log-buffer.ts';
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
-import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
+import { type EventMetric, onEventsOf, requestBuckets } from './metric-declaration.ts';
 
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 

@@ -5,7 +5,7 @@ import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/
 import type { LastChecks } from '../../credits/maintenance-times.ts';
 import { providerSwitchStates } from '../../tasks/jobs/provider-pools.ts';
 import type { ProviderStatus } from '../../tasks/jobs/provider-status.ts';
-import type { DescribedMetric, Sample } from './metric.ts';
+import type { DescribedMetric, Sample } from './metric-declaration.ts';
 import { removedLabel } from './label-values.ts';
 
 // Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to

@@ -5,7 +5,7 @@ import {
   type TaskEvent,
   uncertainOutcomes,
 } from '../../tasks/task-metric-events.ts';
-import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
+import { type EventMetric, onEventsOf, requestBuckets } from './metric-declaration.ts';
 
 const on = onEventsOf<TaskEvent>();
 

@@ -4,9 +4,9 @@ import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts'
 import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerAttemptUnderLock, isCreateAttempt, recordCreatingAttempt } from './create-attempts.ts';
-import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './create-outcome.ts';
+import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';
 import { createBatcher } from '../../platform/database/merge-concurrent-requests.ts';
-import { defaultQueueLimits, type QueueLimits } from '../../platform/database/connection-queue.ts';
+import { defaultQueueLimits, type QueueLimits } from '../../platform/database/queue-limits.ts';
 import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../../platform/database/database.ts';
 
 const retryDelaysMs = [100, 400, 1_000] as const;

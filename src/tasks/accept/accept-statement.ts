@@ -1,4 +1,4 @@
-import type { Accepted, CreateRate, NewTask } from './create-outcome.ts';
+import type { Accepted, CreateRate, NewTask } from './acceptance-contract.ts';
 import { chargeEntry } from '../../credits/ledger/ledger-entry-sql.ts';
 import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';

@@ -13,7 +13,7 @@ import {
 } from './accept-statement.ts';
 import { addSpendingToCaps, findAndMarkExceededCap, type TaskSpending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
-import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
+import type { CreateOutcome, Accepted, NewTask } from './acceptance-contract.ts';
 import { type Database, DatabaseBusy } from '../../platform/database/database.ts';
 
 const maxTries = 5;

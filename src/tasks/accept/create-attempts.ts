@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 import { withAccountLock } from './account-lock.ts';
-import type { NewTask, Replayed } from './create-outcome.ts';
+import type { NewTask, Replayed } from './acceptance-contract.ts';
 import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // Some clients repeat a create whose response they may have lost without an Idempotency-Key. `create_attempts` records the attempts with the
@@ -154,14 +154,15 @@ export function answerAttempt(
 }
 
 /** Finds the task that an attempt created, or that it was answered with. */
-export const findTaskByAttemptId = maybeOne<{ readonly taskId: string; readonly accountId: string }, [attemptId: string]>(
-  {
-    name: 'find-task-of-attempt',
-    text: `
+export const findTaskByAttemptId = maybeOne<
+  { readonly taskId: string; readonly accountId: string },
+  [attemptId: string]
+>({
+  name: 'find-task-of-attempt',
+  text: `
 select id as "taskId", account_id as "accountId" from tasks where id = coalesce(
   (select id from tasks where id = $1), (select task_id from create_attempts where attempt_id = $1))`,
-  },
-);
+});
 
 /** Records that the response to an attempt stated that nothing is charged. */
 export const recordFailedAttempt = none<[attemptId: string, taskId: string]>({

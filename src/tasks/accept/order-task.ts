@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../accounts/keys/api-key.ts';
+import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { uploadErrors } from '../../media/references/check-named-uploads.ts';
 import type { TaskEvents } from '../task-metric-events.ts';
@@ -12,7 +12,7 @@ import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { foreseeOutcome } from './accept-task.ts';
 import { answerAttempt, findAnswerToAttempt, isCreateAttempt } from './create-attempts.ts';
-import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './create-outcome.ts';
+import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './acceptance-contract.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
 import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
@@ -168,7 +168,8 @@ export async function moderateCreate(
  * could still be refunded after an uncertain response.
  */
 async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
-  if (!isCreateAttempt(task) || (await findAnswerToAttempt(db, task)) === undefined) return await foreseeOutcome(db, task);
+  if (!isCreateAttempt(task) || (await findAnswerToAttempt(db, task)) === undefined)
+    return await foreseeOutcome(db, task);
   return await acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
 }
 

@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import type { Model } from '../../catalogue/models/model.ts';
-import { applicablePrices } from '../../catalogue/prices/price-conditions.ts';
+import { applicablePrices } from '../../catalogue/prices/model-prices.ts';
 import { shortfallTerms } from '../end/shortfall.ts';
 import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from '../../catalogue/input/task-input.ts';
 

@@ -1,10 +1,10 @@
 import type { EventType } from './account-event.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql-fragments.ts';
 
 /** `rejected`: the receiver responded with 410 Gone. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;

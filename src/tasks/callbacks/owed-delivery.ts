@@ -7,7 +7,7 @@ import { signResultLinks } from '../../media/store/signed-link.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CallbackToPost } from './post-callback.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { readDatabaseClock } from '../../platform/database/clock.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type Delivery, findDelivery } from './deliveries.ts';
 import { eventBody } from './account-event.ts';

@@ -2,7 +2,7 @@ import { callbackTimeoutMs } from './callback-schedule.ts';
 import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from './deliveries.ts';
 import type { EventType } from './account-event.ts';
 import { many } from '../../platform/database/statement.ts';
-import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql-fragments.ts';
 
 // Callbacks and events as their account receives them. A client must not learn
 // how long an unreachable address took to fail, so a failed delivery is shown

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
 import { isPublicReceiverError, type ReceiverError, receiverError } from './receiver-error.ts';
-import type { Dialect } from '../../accounts/keys/api-key.ts';
+import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import { noLinks, type RecordedTask, taskRecord } from '../public-record.ts';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
@@ -12,7 +12,7 @@ import { createGuardedClient, type GuardedClientOptions } from '../../platform/o
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CallbackFormat } from './callback-format-type.ts';
 import { createCallbackPoster } from './post-callback.ts';
-import { readDatabaseClock } from '../../platform/database/clock.ts';
+import { readDatabaseClock } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
@@ -55,7 +55,8 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
       const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
       const attempt = { deliveryId: testTaskId, accountId, url, format, prepare, signal };
       const { status, startedAt, error } = await post(attempt);
-      if (status === undefined && !isPublicReceiverError(error)) await delay(startedAt + callbackTimeoutMs - Date.now());
+      if (status === undefined && !isPublicReceiverError(error))
+        await delay(startedAt + callbackTimeoutMs - Date.now());
       return status ?? receiverError(error);
     },
     close: () => client.close(),

@@ -1,5 +1,5 @@
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
-import type { Actor } from '../../accounts/operators/operator.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { TaskEvents } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
@@ -28,7 +28,10 @@ export type CancelTaskDeps = StopDeps & { readonly db: Database };
  * task belongs to the account.
  */
 export async function cancelTaskFor(deps: CancelTaskDeps, taskId: string) {
-  return finishCancellation(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
+  return finishCancellation(
+    deps,
+    await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }),
+  );
 }
 
 /** As `cancelTaskFor`, but only while no upstream may make the video and no repeat of its create was answered with the task. */
@@ -62,7 +65,10 @@ export function cancelTaskAs(
 }
 
 /** After the commit: stops the generation of a task that this request has ended, counts the end, and returns the data of the response. */
-export function finishCancellation({ stopTask, events }: StopDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
+export function finishCancellation(
+  { stopTask, events }: StopDeps,
+  { changed, task, hasCallback, hasEvent }: EndedTask,
+) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {

@@ -1,8 +1,8 @@
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Account, findAccount, lockAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { ChangingOwner } from '../../accounts/people/change-members.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { Upload } from '../../media/references/upload-rules.ts';
 import { many, none, one, type Runner } from '../../platform/database/statement.ts';

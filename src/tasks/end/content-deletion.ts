@@ -1,12 +1,12 @@
 import { deletedMessage, withoutContent } from './content-placeholders.ts';
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import { sqlTaskEventId } from '../task-end-event.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import { mayRun } from '../jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microsecondsOf, pageStartRow } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
 import { finishedCondition, unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { findTask, taskColumns } from '../task-rows.ts';
 

@@ -1,7 +1,7 @@
 import type { OrderDifference } from '../../media/video/compare-with-order.ts';
 import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 import type { Model } from '../../catalogue/models/model.ts';
-import { type ApplicablePrice, applicablePrices } from '../../catalogue/prices/price-conditions.ts';
+import { type ApplicablePrice, applicablePrices } from '../../catalogue/prices/model-prices.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';

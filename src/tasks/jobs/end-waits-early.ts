@@ -1,5 +1,5 @@
-import type { Actor } from '../../accounts/operators/operator.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';

@@ -2,7 +2,7 @@ import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import { remainingTiersOf } from '../../catalogue/models/upstreams-for-task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers } from '../../providers/registry.ts';
+import type { Providers } from '../../providers/provider-registry.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, JobInState, AttemptEnd } from './attempt-job.ts';
@@ -55,7 +55,9 @@ export async function openOrReserveJob(
 const disabledPauseMs = 5_000;
 
 /** Returns the pause of a task while our own machine is disabled. */
-export async function ownMachineDisabledPause({ switches }: Pick<RoutingDeps, 'switches'>): Promise<AttemptEnd | undefined> {
+export async function ownMachineDisabledPause({
+  switches,
+}: Pick<RoutingDeps, 'switches'>): Promise<AttemptEnd | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }

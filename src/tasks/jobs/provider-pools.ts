@@ -1,8 +1,8 @@
-import type { Actor } from '../../accounts/operators/operator.ts';
+import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, none, one } from '../../platform/database/statement.ts';
 import { jobStates, mayExist } from './job-states.ts';
-import { changeWithAudit } from '../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
 // in a row; `coolDown` in decide-job-end.ts has its times. The operator's switch is for the whole provider.

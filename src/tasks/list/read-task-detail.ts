@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { listTaskEntries } from '../../credits/ledger/credits.ts';
+import { listTaskEntries } from '../../credits/ledger/ledger-entries.ts';
 import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
 import { listProviderJobs } from '../jobs/provider-jobs.ts';
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { CalledBy } from '../../accounts/keys/api-key.ts';
+import type { CalledBy } from '../../accounts/keys/scopes-and-caller.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import { recordTasksSeen } from '../accept/create-attempts.ts';
 

@@ -1,7 +1,7 @@
 import type { FailCode } from '../../catalogue/tasks/fail-code.ts';
 import type { TaskSearch } from './task-search.ts';
 import type { TaskState } from '../../catalogue/tasks/task.ts';
-import { parametersOf } from '../../platform/database/sql.ts';
+import { parametersOf } from '../../platform/database/sql-fragments.ts';
 
 // The filters of lists, counts and exports of tasks, as SQL. A filter that is declared in the type does not compile without a parameter and
 // a condition below, an entry in filter-indexes.ts, and a query parameter in src/api/tasks/task-list-routes.ts.

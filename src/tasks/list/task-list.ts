@@ -12,8 +12,8 @@ import {
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { leastId, parametersOf } from '../../platform/database/sql.ts';
-import { creatorColumn, type NamedCreator } from './task-maker.ts';
+import { leastId, parametersOf } from '../../platform/database/sql-fragments.ts';
+import { creatorColumn, type NamedCreator } from './task-creator.ts';
 import { taskColumns } from '../task-rows.ts';
 
 export type TaskListFilter = TaskFilter & {
@@ -22,7 +22,10 @@ export type TaskListFilter = TaskFilter & {
   readonly limit: number;
 };
 
-export type ListedTask = Task & { readonly createdBy: NamedCreator | undefined; readonly accountName?: string | undefined };
+export type ListedTask = Task & {
+  readonly createdBy: NamedCreator | undefined;
+  readonly accountName?: string | undefined;
+};
 
 const { $, values: listValues } = parametersOf<Omit<TaskListFilter, 'search'> & FilterValues>({
   ...filterTypes,

@@ -1,4 +1,4 @@
-import { microsecondsOf, pageStartRow } from '../../platform/database/sql.ts';
+import { microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
 /** A workflow to be terminated because its task is final; `failAndRefund` inserts it. */

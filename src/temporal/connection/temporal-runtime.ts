@@ -14,7 +14,9 @@ export function installTemporalRuntime(log: Log, settings: RuntimeSettings = {})
 type RuntimeSettings = { readonly host?: string; readonly temporalMetricsPort?: number | undefined };
 
 async function install(log: Log, settings: RuntimeSettings): Promise<void> {
-  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => log[logLevelOf(level, message)](meta, message));
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) =>
+    log[logLevelOf(level, message)](meta, message),
+  );
   const bindAddress = await metricsAddress(settings);
   try {
     Runtime.install({

@@ -3,12 +3,12 @@ import pLimit from 'p-limit';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import { listUnfinishedTasks } from '../../tasks/list/unfinished-tasks.ts';
-import { listKnownTasks } from '../../tasks/list/task-reports.ts';
+import { listKnownTasks } from '../../tasks/list/operator-task-queries.ts';
 import { failAndRefund } from '../../tasks/task-rows.ts';
 import { freshPollerMs, readPollers } from '../connection/server-facts.ts';
-import { queueNames, type TaskQueues } from '../connection/task-queues.ts';
+import { queueNames, type TaskQueues } from '../connection/queue-and-workflow-names.ts';
 import { isLowerCaseUuid } from '../../platform/text/uuid.ts';
-import { unlessMissing } from './describe-task.ts';
+import { unlessMissing } from './describe-workflow.ts';
 
 const restoredFailure: TaskFailure = {
   failCode: 'terminated',

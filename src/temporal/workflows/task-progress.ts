@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
 import { generationHeartbeatSchema } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { taskWorkflowId } from '../connection/task-queues.ts';
+import { taskWorkflowId } from '../connection/queue-and-workflow-names.ts';
 import { callWithin } from '../connection/connect.ts';
 
 /** Simultaneous pollers of a task share one description of its workflow for this time. */
@@ -28,7 +28,10 @@ type Figure = { progress: number | undefined; refreshedAt: number; refresh: Prom
  * Returns the progress of a live task, 0 to 100, from the heartbeat of its generation. It never rejects or decreases. While Temporal is
  * slow or unavailable it returns the last figure, 0 without one.
  */
-export function createTaskProgressReader(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
+export function createTaskProgressReader(
+  client: Client,
+  now = () => performance.now(),
+): (task: LiveTask) => Promise<number> {
   const figures = new LRUCache<string, Figure>({ max: maxFigures });
   const limited = pLimit(maxCalls);
   const refreshed = (taskId: string, figure: Figure): Promise<void> =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { ordinaryScopes } from '../../../src/accounts/keys/api-key.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyWithinLimit, listApiKeysAfter, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';

@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/create-outcome.ts';
+import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
 import { createKeyWithinLimit, rotateAccountKey } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
@@ -109,7 +109,9 @@ test('a refund that waits while a cap is set is taken off it', async () => {
   let refunded: Promise<unknown> = Promise.resolve();
   await database.db.transaction(async (run) => {
     await lockAccount({ run }, accountId);
-    assert.ok(await setCapsInTransaction({ run }, accountId, { kind: 'account', id: accountId }, { total: 10 * price }));
+    assert.ok(
+      await setCapsInTransaction({ run }, accountId, { kind: 'account', id: accountId }, { total: 10 * price }),
+    );
     refunded = failAndRefund(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
     await settledOrBlocked(database.db, refunded);
   });

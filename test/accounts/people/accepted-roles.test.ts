@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -5,7 +5,7 @@ import { hashPassword } from '../../../src/accounts/sign-in/passwords.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs, listErasuresByCommand } from '../../../src/accounts/people/erasure.ts';
-import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';

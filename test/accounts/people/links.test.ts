@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import {
@@ -28,7 +28,12 @@ const accept = (browser: Browser, token: string, password = goodPassword) =>
 
 async function invited(email: string) {
   const { accountId } = await service.newAccount(0);
-  const link = await invitePersonAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  const link = await invitePersonAs(service.database.db, shell, {
+    email,
+    isOperator: false,
+    accountId,
+    role: 'viewer',
+  });
   assert.ok(link);
   return { ...link, accountId };
 }

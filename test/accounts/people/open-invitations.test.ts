@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
-import { findLink, listInvitationsToEmail, listOperatorInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
+import {
+  findLink,
+  listInvitationsToEmail,
+  listOperatorInvitations,
+} from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newMember, newPerson, type Person, shell } from '../../support/service/person.ts';

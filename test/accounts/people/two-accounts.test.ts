@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { documentedTaskRequest } from '../../../src/tasks/accept/documented-task-request.ts';
-import type { Operation } from '../../../src/api/core/endpoint.ts';
+import type { Operation } from '../../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { setUserDisabledAs, invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
+import {
+  setUserDisabledAs,
+  invitePersonAs,
+  createResetLinkAs,
+} from '../../../src/accounts/people/change-users-as-operator.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { defaultBrand } from '../../support/service/default-brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
 import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
-import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';

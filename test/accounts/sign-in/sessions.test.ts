@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createUser } from '../../../src/accounts/people/users.ts';
-import { createSession, findAndTouchSession, listSessions, rotateSessionToken } from '../../../src/accounts/sign-in/sessions.ts';
+import {
+  createSession,
+  findAndTouchSession,
+  listSessions,
+  rotateSessionToken,
+} from '../../../src/accounts/sign-in/sessions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { origin } from '../../support/service/person.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createSetupLink, invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
+import { createSetupLink, invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
@@ -61,7 +61,12 @@ test('the setup link of a first start makes an operator who owns the first accou
 test('an invitation makes a member with the role that it names', async () => {
   const { db } = service.database;
   const { accountId } = await service.newAccount(1000);
-  const invited = await invitePersonAs(db, shell, { email: 'bob@example.com', isOperator: false, accountId, role: 'viewer' });
+  const invited = await invitePersonAs(db, shell, {
+    email: 'bob@example.com',
+    isOperator: false,
+    accountId,
+    role: 'viewer',
+  });
   assert.ok(invited);
   const bob = newBrowser(service);
   const accept = (token: string, password: string) =>

@@ -2,9 +2,9 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../../src/accounts/keys/api-key.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -208,7 +208,9 @@ test('200 limits are set one by one, and the log keeps what they were', async ()
   );
   assert.deepEqual((await dataOf(change('/limits', { accountId, creates: null })))['creates'], null);
   assert.equal((await service.create(key, plainRequest)).status, 200);
-  const details = (await listOperatorActions(service.database.db, { accountId, limit: 10 })).map((action) => action.details);
+  const details = (await listOperatorActions(service.database.db, { accountId, limit: 10 })).map(
+    (action) => action.details,
+  );
   assert.deepEqual(details[1], {
     from: { maxUnfinishedTasks: 1, creates: null },
     to: { maxUnfinishedTasks: 5, creates: { quota: 1, windowMs: 3_600_000 } },

@@ -7,11 +7,11 @@ import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
-import { scopes } from '../../../src/accounts/keys/api-key.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
-import { setFavoritesAndTags } from '../../../src/library/gallery/labels.ts';
+import { setFavoritesAndTags } from '../../../src/library/gallery/favorites-and-tags.ts';
 import { shareVideo } from '../../../src/library/gallery/share-links.ts';
 import { reserveUpload } from '../../../src/media/references/upload-rows.ts';
 import { rowsOfAccount } from '../../support/database/listed-rows.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
-import { type Scope, scopes } from '../../../src/accounts/keys/api-key.ts';
+import { type Scope, scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { revealSecretOnce } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
@@ -156,7 +156,9 @@ test('200 events are listed with their attempts, newest first, by type and state
 });
 
 async function newKeyOf(accountId: string) {
-  return (await createKeyUnchecked(service.database.db, { accountId, name: 'b', scopes: ['tasks:read'] })) ?? assert.fail();
+  return (
+    (await createKeyUnchecked(service.database.db, { accountId, name: 'b', scopes: ['tasks:read'] })) ?? assert.fail()
+  );
 }
 
 test('200 an event is sent again to the present endpoint, with the same webhook-id', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
+import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
 import {
   createDatabase,
   type Database,

@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
 import { replaceByDiskFull, isRefusal, toHttpError } from '../../../src/api/core/to-http-error.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
-import { TooManyTags } from '../../../src/library/gallery/labels.ts';
+import { TooManyTags } from '../../../src/library/gallery/favorites-and-tags.ts';
 import { StoreUnavailable } from '../../../src/media/store/result-store.ts';
 import { DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 

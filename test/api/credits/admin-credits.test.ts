@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { priceLeadMs } from '../../../src/credits/prices/prices.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { maxTagsOfAccount } from '../../../src/library/gallery/labels.ts';
+import { maxTagsOfAccount } from '../../../src/library/gallery/favorites-and-tags.ts';
 import { listVideos, maxVideosExamined } from '../../../src/library/gallery/videos.ts';
 import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';

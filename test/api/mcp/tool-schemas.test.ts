@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeTools } from '../../../src/api/mcp/describe-tools.ts';
-import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-words.ts';
+import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
 import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { modelInputSchema } from '../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';

@@ -4,7 +4,7 @@ import { type HttpService, plainRequest } from '../../support/service/http-servi
 import type { TestOperator } from '../../support/service/operator-key.ts';
 import { newPerson } from '../../support/service/person.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
-import { scopes } from '../../../src/accounts/keys/api-key.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
 import { setPrice } from '../../../src/credits/prices/prices.ts';

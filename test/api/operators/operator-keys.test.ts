@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../../src/accounts/keys/api-key.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { isConsolePath } from '../../../src/api/core/endpoint.ts';
+import { isConsolePath } from '../../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { shapeOfPath } from '../../../src/api/dialects/shapes.ts';
 import { createBadKeyLimiter, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
@@ -105,7 +105,8 @@ test('429 guessing keys of operators is rate-limited like any other guessing; op
   try {
     const ask = (key: string) => askWith(slow, key)('GET', '/api/admin/v1/accounts');
     assert.equal((await ask(operator.key)).status, 200);
-    for (const bad of [generateApiKey('operator'), generateApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
+    for (const bad of [generateApiKey('operator'), generateApiKey(), 'x'])
+      assertRefused(await ask(bad), 401, /valid API key/);
     assertRefused(await ask(generateApiKey('operator')), 429, /too many invalid API keys/);
     assert.equal((await ask(operator.key)).status, 200);
   } finally {

@@ -5,7 +5,7 @@ import { endpoints } from '../../../src/api/endpoints.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createExamples, type Example } from './operator-examples.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
-import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession, findAndTouchSession } from '../../../src/accounts/sign-in/sessions.ts';

@@ -5,7 +5,7 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { completeTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

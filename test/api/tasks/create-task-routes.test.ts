@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { orderError } from '../../../src/api/tasks/create-task-routes.ts';
-import type { NewTask } from '../../../src/tasks/accept/create-outcome.ts';
+import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import type { OrderRefusal } from '../../../src/tasks/accept/order-task.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';

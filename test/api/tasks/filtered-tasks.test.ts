@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { countTasks, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
 import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
@@ -135,7 +135,11 @@ const csvLines = ({ bytes }: Answer) => bytes.toString().split('\r\n');
 
 test('200 an export has one line for each task of the account that matches, and no formula', async () => {
   const { accountId } = own();
-  const made = await createKeyUnchecked(service.database.db, { accountId, name: '=HYPERLINK("x")', scopes: ['tasks:write'] });
+  const made = await createKeyUnchecked(service.database.db, {
+    accountId,
+    name: '=HYPERLINK("x")',
+    scopes: ['tasks:write'],
+  });
   assert.ok(made);
   const { json } = await service.create(made.key, { ...plainRequest, input: { prompt: '=1+1, "quoted"' } });
   const first = String(json.data['taskId']);

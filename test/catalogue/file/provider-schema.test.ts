@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownUpstreamRules, resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { parseFileData } from '../../../src/catalogue/file/catalogue-problems.ts';
+import { parseFileData } from '../../../src/catalogue/file/file-problems.ts';
 import {
   parameterSchemas,
   type ProviderKind,
@@ -17,7 +17,9 @@ function parsed(fields: object): ProviderSettings {
 }
 
 function faultsOf(fields: object): readonly string[] {
-  return parseFileData(schema, { baseUrl, ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return parseFileData(schema, { baseUrl, ...fields }).problems.map(
+    ({ path, message }) => `${path.join('.')}: ${message}`,
+  );
 }
 
 test('hosted upstreams take twenty jobs and never a second one for a task; own servers take one job and make it again', () => {

@@ -77,7 +77,8 @@ test('sizes that vendors document for a resolution have it, and those of the nex
     for (const size of sizes) assert.equal(isSold(resolution, size), false, `${size} is not ${resolution}`);
   }
   for (const resolution of resolutions)
-    for (const ratio of ratios) assert.equal(isBelowResolution(resolution, frameSize(resolution, ratio, undefined)), false);
+    for (const ratio of ratios)
+      assert.equal(isBelowResolution(resolution, frameSize(resolution, ratio, undefined)), false);
 });
 
 test('a video is above its resolution only if both its short side and its area are clearly larger', () => {
@@ -90,7 +91,11 @@ test('a video is above its resolution only if both its short side and its area a
     ['1080p', 3840, 1088, false],
     ['1080p', 2560, 1440, true],
   ] as const)
-    assert.equal(isAboveResolution(resolution, { widthPx, heightPx }), expected, `${widthPx}x${heightPx} at ${resolution}`);
+    assert.equal(
+      isAboveResolution(resolution, { widthPx, heightPx }),
+      expected,
+      `${widthPx}x${heightPx} at ${resolution}`,
+    );
 });
 
 test('two frames have the same shape if at most 30 % of one is cut off, whichever is wider', () => {

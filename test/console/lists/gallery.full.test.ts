@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { buffer as bufferOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Route } from 'playwright-core';
-import { setFavoritesAndTags } from '../../../src/library/gallery/labels.ts';
+import { setFavoritesAndTags } from '../../../src/library/gallery/favorites-and-tags.ts';
 import { createTask } from '../../support/service/call-api.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {

@@ -110,7 +110,11 @@ describe('an operator and an account', { skip }, () => {
     await open(`/ops/accounts/${accountId}?tab=limits`);
     await press('Change limits');
     const rate = { quota: 5, windowMs: 30_000 };
-    await changeAccountLimitsAs(stage.service.database.db, shell, { accountId, maxUnfinishedTasks: 8, createRate: rate });
+    await changeAccountLimitsAs(stage.service.database.db, shell, {
+      accountId,
+      maxUnfinishedTasks: 8,
+      createRate: rate,
+    });
     await dialog().getByLabel('Unfinished tasks at a time').fill('9');
     await confirm('Change limits');
     await page.getByText('limit 9').waitFor();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { signIn, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createFirstAccount } from '../../../src/credits/open-account.ts';
-import { createSetupLink } from '../../../src/accounts/people/people-actions.ts';
+import { createSetupLink } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { becomes, password, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';

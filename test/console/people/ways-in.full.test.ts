@@ -4,7 +4,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../src/accounts/sign-in/identity-provider.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { generate } from './ark-sdk.ts';
 import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 
@@ -31,7 +31,11 @@ describe('generateVideo, from the create to the bytes of the video', () => {
     assert.equal(Buffer.from(video.uint8Array).toString('latin1', 4, 8), 'ftyp');
     const { taskId, usage } = providerMetadata['bytedance'] as { readonly taskId: string; readonly usage: unknown };
     assert.deepEqual(usage, { completion_tokens: 0 });
-    const { balance, entries } = await readBooks(service.database.db, { accountId, before: undefined, limit: 10 });
+    const { balance, entries } = await readBalanceAndEntries(service.database.db, {
+      accountId,
+      before: undefined,
+      limit: 10,
+    });
     assert.deepEqual([balance, entries.filter((entry) => entry.taskId === taskId).length], [1_000 - 132, 1]);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, describe, test } from 'node:test';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { mergeRepeats } from '../../support/service/repeat-merging.ts';
@@ -47,7 +47,7 @@ for (const [sdk, packages] of Object.entries(sdks)) {
         succeeded: [1, true],
         refusal: { type: 'ArkUnprocessableEntityError', code: 'invalid_request', param: 'camera_fixed' },
       });
-      const { balance } = await readBooks(service.database.db, { accountId, before: undefined, limit: 1 });
+      const { balance } = await readBalanceAndEntries(service.database.db, { accountId, before: undefined, limit: 1 });
       assert.equal(balance, 1_000 - 132);
     });
 
@@ -71,7 +71,7 @@ for (const [sdk, packages] of Object.entries(sdks)) {
         assert.deepEqual([new Set(ids).size, proxy.lost() - lostBefore], [count, count]);
       };
       const spent = async ({ accountId }: { readonly accountId: string }) => {
-        const { balance } = await readBooks(lossy.database.db, { accountId, before: undefined, limit: 1 });
+        const { balance } = await readBalanceAndEntries(lossy.database.db, { accountId, before: undefined, limit: 1 });
         return (1_000_000 - balance) / 165;
       };
       await created(plain.key, 'keyed', lostCreates);

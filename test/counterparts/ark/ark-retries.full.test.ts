@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';
@@ -33,7 +33,7 @@ async function lossy(t: TestContext) {
   const create = (prompt: string, headers: Record<string, string> = {}) =>
     generate(proxy.url, key, { prompt, headers, download });
   const charges = async () => {
-    const { balance } = await readBooks(service.database.db, { accountId, before: undefined, limit: 1 });
+    const { balance } = await readBalanceAndEntries(service.database.db, { accountId, before: undefined, limit: 1 });
     return (1_000_000 - balance) / 132;
   };
   const merge = () => mergeRepeats(service.database.db, accountId);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { readBooks } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { type Fate, startLossyProxy } from '../../support/proxies/fate-per-request-proxy.ts';
@@ -42,7 +42,7 @@ test('200 creates of which most answers are lost: each yields its own video, and
   assert.equal(new Set(ids).size, 200);
   const cut = met.filter((fate) => fate === 'lose_answer').length;
   assert.ok(cut >= 100, `${cut} answers were lost`);
-  const { balance, entries } = await readBooks(service.database.db, { accountId, limit: 500 });
+  const { balance, entries } = await readBalanceAndEntries(service.database.db, { accountId, limit: 500 });
   assert.equal(balance, 0);
   assert.deepEqual(new Set(entries.filter(({ kind }) => kind === 'charge').map(({ taskId }) => taskId)), new Set(ids));
   assert.deepEqual(await auditLedger(service.database.db), []);
@@ -66,7 +66,7 @@ async function startTakes(t: TestContext) {
     return new OpenAI({ apiKey: key, baseURL: `${service.url}/v1`, fetch });
   };
   const charged = async () => {
-    const { entries } = await readBooks(service.database.db, { accountId, limit: 50 });
+    const { entries } = await readBalanceAndEntries(service.database.db, { accountId, limit: 50 });
     return entries
       .flatMap(({ kind, taskId }) => (kind === 'charge' && taskId !== undefined ? [taskId] : []))
       .toSorted();

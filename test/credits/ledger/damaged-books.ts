@@ -5,7 +5,7 @@ import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemptio
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
-import type { TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
+import type { TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import type { LedgerRule } from '../../../src/credits/ledger/audit-rules.ts';

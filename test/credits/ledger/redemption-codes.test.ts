@@ -4,14 +4,14 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { bookCreditsAs } from '../../../src/credits/ledger/credits.ts';
+import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries.ts';
 import {
   createCodesAs,
   type NewBatch,
   redeemCode,
   withdrawCodesAs,
 } from '../../../src/credits/ledger/redemption-codes.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

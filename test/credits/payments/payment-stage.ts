@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import type { Emits } from '../../../src/platform/metrics/emits.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
 import { applyPayment } from '../../../src/credits/payments/apply-payments.ts';
-import { bookCredits } from '../../../src/credits/ledger/credits.ts';
+import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { listUngrantedPayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
@@ -112,7 +112,9 @@ test('a payment that would exceed the largest balance grants nothing and is repo
   records().pay(sessionId);
   await stage.deliver();
   const reasons = async () =>
-    (await listUngrantedPayments(db, 10)).flatMap(({ checkoutId, reason }) => (checkoutId === sessionId ? [reason] : []));
+    (await listUngrantedPayments(db, 10)).flatMap(({ checkoutId, reason }) =>
+      checkoutId === sessionId ? [reason] : [],
+    );
   assert.deepEqual([await reasons(), await stage.stateOf(accountId)], [['balance_out_of_range'], ['open']]);
   await bookCredits(db, { accountId, kind: 'adjustment', amount: -1, reason: 'room' });
   await deliverOne(stage.stripe, lastEvent(), stage.deps);

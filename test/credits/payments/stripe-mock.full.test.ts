@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { isObject } from '../../../src/platform/text/json.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';

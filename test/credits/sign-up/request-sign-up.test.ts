@@ -4,7 +4,7 @@ import { createCodesAs, withdrawCodesAs } from '../../../src/credits/ledger/rede
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { invitePersonAs } from '../../../src/accounts/people/people-actions.ts';
+import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { mailboxOf, type SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { deliveredTo, type MailServer, startMailServer, tokenIn } from '../../support/servers/mail-server.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startServerProcess } from '../../support/servers/server-process.ts';
 import { python } from '../python.ts';
 import type { RunningUpstream } from '../upstream-books.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 
 // The real cog server, with a FAKE model that makes no video. It is a package of Python's: where it is not installed (.ci/run
 // installs it and names its Python) the tests say so and are skipped.

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { isServing, startServerProcess } from '../../support/servers/server-process.ts';
 import { type FakeComfyui, startFakeComfyui } from './comfyui.ts';
 import { python } from '../python.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { cubeOf, toSdr } from '../../../src/media/ffmpeg/hdr.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
-import { createVideoInspector } from '../../../src/media/video/inspect-video.ts';
+import { createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { readVideo } from '../../../src/media/video/read-video.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';

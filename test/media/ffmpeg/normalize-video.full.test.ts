@@ -1,4 +1,4 @@
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,13 @@ import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
-const asIs: StoredVideoRequirements = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const asIs: StoredVideoRequirements = {
+  audio: true,
+  fit: 'keep',
+  resolution: '720p',
+  ratio: 'adaptive',
+  lastFrame: false,
+};
 const hd: StoredVideoRequirements = { ...asIs, fit: 'convert', ratio: '16:9' };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 
@@ -71,7 +77,12 @@ describe('normalising a video', () => {
   after(() => rm(folder, { recursive: true }));
 
   let runs = 0;
-  function normalise(renderer: Ffmpeg, name: string, form: StoredVideoRequirements, mostBytes?: number): Promise<string> {
+  function normalise(
+    renderer: Ffmpeg,
+    name: string,
+    form: StoredVideoRequirements,
+    mostBytes?: number,
+  ): Promise<string> {
     const targetPath = join(folder, `normalised-${(runs += 1)}.mp4`);
     return createVideoNormalizer(renderer, mostBytes)({ videoPath: join(folder, name), targetPath, form, signal });
   }

@@ -1,4 +1,4 @@
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-form.ts';
+import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,13 @@ import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn 
 
 const signal = new AbortController().signal;
 const mark = { taskId: '018f0000-0000-7000-8000-000000000001', model: 'studio/a&b<"c">', service: 'Harbour & Sons' };
-const asIs: StoredVideoRequirements = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const asIs: StoredVideoRequirements = {
+  audio: true,
+  fit: 'keep',
+  resolution: '720p',
+  ratio: 'adaptive',
+  lastFrame: false,
+};
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 const ffmpeg = pinnedFfmpeg();
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import type { Api } from '../../support/service/call-api.ts';
 import { commandsBeside, createShell, type Shell } from '../../support/documents/operations-commands.ts';
 import { waitFor } from '../../support/wait-for.ts';

@@ -10,7 +10,7 @@ import { readConfig } from '../../../src/run/config/config.ts';
 import { externalSettings } from '../../../src/run/config/process-settings.ts';
 import { readStatement, monthOf } from '../../../src/credits/reports/account-statement.ts';
 import { statementHtml } from '../../../src/api/credits/statement-page.ts';
-import { mailKinds, writeMail } from '../../../src/platform/mail/mail.ts';
+import { mailKinds, writeMail } from '../../../src/platform/mail/mail-texts.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { registrationOptions } from '../../../src/api/sign-in/passkey-ceremony.ts';

@@ -8,7 +8,7 @@ import {
   DatabaseBusy,
   DatabaseUnavailable,
 } from '../../../src/platform/database/database.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';

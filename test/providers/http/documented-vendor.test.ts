@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCatalogueFile, readProviderFileAt } from '../../../src/catalogue/file/catalogue-file.ts';
-import { priceAt } from '../../../src/catalogue/prices/price-conditions.ts';
+import { priceAt } from '../../../src/catalogue/prices/model-prices.ts';
 import { playExample } from '../../../src/providers/http/play-example.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 

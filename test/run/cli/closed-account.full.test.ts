@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';
 

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
-import { listOperatorActions } from '../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { findAndTouchOperator, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

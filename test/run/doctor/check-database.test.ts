@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { insertFirstSigningSecret } from '../../../src/tasks/callbacks/signing-secret-rows.ts';
 import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { checkTemporal, findTemporalProblem } from '../../../src/run/doctor/check-temporal.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
-import type { QueueName } from '../../../src/temporal/connection/task-queues.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
+import type { QueueName } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
 
 const targetOf = (namespace: string, address = temporalAddress()) => ({ connection: { address }, namespace });

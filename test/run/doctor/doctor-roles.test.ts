@@ -42,7 +42,11 @@ for (const [role, queues, checks] of rows) {
       VIDEOGEN_DATA: folder,
       WORKER_QUEUES: queues,
     });
-    const findings = await runDoctorChecks(config, { databaseUrl: undefined, temporal: undefined, secret: undefined }, role);
+    const findings = await runDoctorChecks(
+      config,
+      { databaseUrl: undefined, temporal: undefined, secret: undefined },
+      role,
+    );
     assert.deepEqual(
       findings.map(({ check }) => check),
       checks,

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import type { DoctorRole } from '../../../src/run/doctor/doctor.ts';
 import type { Finding } from '../../../src/run/doctor/finding.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';

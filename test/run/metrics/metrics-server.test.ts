@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startMetricsServer } from '../../../src/run/main/monitoring/metrics-server.ts';

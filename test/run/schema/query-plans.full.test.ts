@@ -6,9 +6,9 @@ import { taskStates } from '../../../src/catalogue/tasks/task.ts';
 import { findAnswerToAttempt } from '../../../src/tasks/accept/create-attempts.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
-import { createCallerAndTaskFinder } from '../../../src/tasks/callers/find-caller.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/callers/find-caller-and-task.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../../src/tasks/end/content-deletion.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/credits.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
 import { readCreditsOutsideTasks } from '../../../src/credits/reports/margin.ts';
 import { monthOf, readStatement } from '../../../src/credits/reports/account-statement.ts';
@@ -110,7 +110,8 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     for (const month of ['2026-01', new Date().toISOString().slice(0, 7)])
       await readStatement(watched, { accountId, ...(monthOf(month) ?? assert.fail()) });
   },
-  'read booked credits': ({ watched }) => readCreditsOutsideTasks(watched, { fromMs: Date.now() - 1e9, toMs: Date.now() }),
+  'read booked credits': ({ watched }) =>
+    readCreditsOutsideTasks(watched, { fromMs: Date.now() - 1e9, toMs: Date.now() }),
   'audit codes and caps': ({ watched, account: { accountId } }) =>
     checkBooks(watched, { accounts: [accountId], capped: [accountId] }),
   housekeeping: async ({ watched, taskId }) => {

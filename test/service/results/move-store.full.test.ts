@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import { externalSettings, type DrainablePart } from '../../../src/run/config/process-settings.ts';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { pino } from 'pino';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { parsePayloadKeys } from '../../../src/temporal/connection/payload-keys.ts';
-import { taskWorkflowId } from '../../../src/temporal/connection/task-queues.ts';
+import { taskWorkflowId } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
 import type { Settings } from '../../../src/run/config/process-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { processesOf } from '../../support/processes/processes.ts';
 
 // Each failed start prints one sentence without a stack, exits with 1 and leaves nothing running.

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { type Api, call, createdTask, recordInfo, waitForRecord } from '../../support/service/call-api.ts';
 import { processesOf } from '../../support/processes/processes.ts';
 import { endOf, endPrograms } from '../../support/processes/programs.ts';

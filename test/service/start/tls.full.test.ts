@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { type PostgresServer, startPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
+import { type PostgresServer, startPostgres } from '../../../src/run/embedded/postgres/postgres-server.ts';
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { checkTemporal } from '../../../src/run/doctor/check-temporal.ts';
 import type { Finding } from '../../../src/run/doctor/finding.ts';

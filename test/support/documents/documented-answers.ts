@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Operation } from '../../../src/api/core/endpoint.ts';
+import type { Operation } from '../../../src/api/core/endpoint-spec.ts';
 import { endpointOf } from '../service/endpoint-of.ts';
 import { type Answer, isObject, type Send } from '../service/http-client.ts';
 

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { failuresOfEveryRequest } from '../../../src/api/core/endpoint.ts';
+import { failuresOfEveryRequest } from '../../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { endpointOf } from '../service/endpoint-of.ts';
 

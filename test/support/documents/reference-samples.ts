@@ -1,5 +1,5 @@
 import type { WithModels } from '../../../src/catalogue/models/model.ts';
-import type { OpenApiDescription } from '../../../src/api/docs/openapi-document.ts';
+import type { OpenApiDescription } from '../../../src/api/docs/read-openapi-document.ts';
 import { operationSamples } from '../../../src/api/docs/operation-section.ts';
 import { referenceEntryOf } from '../../../src/api/docs/reference-page.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
@@ -17,7 +17,10 @@ export type ReferenceSample = {
 export function referenceSamples(offer: WithModels, baseUrl: string): readonly ReferenceSample[] {
   const description = JSON.parse(JSON.stringify(openApiDocument(offer))) as OpenApiDescription; // our own generator wrote it
   return endpoints.map((endpoint) => {
-    const samples = operationSamples(description, referenceEntryOf(endpoint, description), { baseUrl, usesOwnClients: true });
+    const samples = operationSamples(description, referenceEntryOf(endpoint, description), {
+      baseUrl,
+      usesOwnClients: true,
+    });
     const textOf = (language: string) => samples.find((one) => one.language === language)?.text ?? '';
     const { operationId, path } = endpoint;
     return { operationId, path, sh: textOf('sh'), ts: textOf('ts'), python: textOf('python') };

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { convertClip } from '../../../src/media/ffmpeg/convert-clip.ts';
-import { decodeJpegPngOrWebp } from '../../../src/media/pictures/decode-image.ts';
+import { decodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
 import { type FieldName, mediaFields } from '../../../src/catalogue/input/task-input.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';

@@ -1,6 +1,6 @@
 import { lockDataFolder } from '../../../src/run/embedded/data-folder.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
-import { startPostgres } from '../../../src/run/embedded/postgres/postgres.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
+import { startPostgres } from '../../../src/run/embedded/postgres/postgres-server.ts';
 import { startTemporal } from '../../../src/run/embedded/temporal/temporal-server.ts';
 
 /** A process of its own for tests to kill: does one thing, prints what came of it as one line of JSON, and stays alive. */

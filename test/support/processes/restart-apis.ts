@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { setAccountLimits } from '../../../src/accounts/accounts.ts';
 import { createTask } from '../service/call-api.ts';
 import { createTestAccount, createTestEnvironment } from '../service/test-service.ts';

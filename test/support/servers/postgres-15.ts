@@ -4,7 +4,7 @@ import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { postgresSystemUser } from '../../../src/run/embedded/postgres/postgres-binaries.ts';
 
 const run = promisify(execFile);

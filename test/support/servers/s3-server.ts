@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createResultStore, type ResultStore } from '../../../src/media/store/result-store.ts';
 import type { S3ClientSettings } from '../../../src/media/store/s3/s3-client.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import protobuf from 'protobufjs';
 import { z } from 'zod';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** The path of an OpenTelemetry collector with an OTLP receiver and an OTLP/HTTP exporter. Without it spans come here directly. */

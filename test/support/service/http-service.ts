@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
 import type { Model } from '../../../src/catalogue/models/model.ts';
-import type { Scope } from '../../../src/accounts/keys/api-key.ts';
+import type { Scope } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
 import { defaultBrand } from './default-brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
@@ -17,15 +17,19 @@ import type { TakeOrderDeps } from '../../../src/api/tasks/create-task-routes.ts
 import { createSeenTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
-import { createBadKeyLimiter, createRateLimiter, createFixedRateLimiters } from '../../../src/api/core/limits/rate-limits.ts';
-import { type HttpServer, type ServerLimits, startHttpServer } from '../../../src/api/core/server/server.ts';
+import {
+  createBadKeyLimiter,
+  createRateLimiter,
+  createFixedRateLimiters,
+} from '../../../src/api/core/limits/rate-limits.ts';
+import { type HttpServer, type ServerLimits, startHttpServer } from '../../../src/api/core/server/http-server.ts';
 import { createTaskWaiters } from '../../../src/tasks/task-waiters.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { createStoreUpload } from '../../../src/media/references/store-upload.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import type { Operation } from '../../../src/api/core/endpoint.ts';
+import type { Operation } from '../../../src/api/core/endpoint-spec.ts';
 import { createTestDatabase, type TestDatabase } from '../database/test-database.ts';
 import { documentedOnly } from '../documents/documented-answers.ts';
 import { createFolderStore } from '../folder-store.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
 import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createWorkflowEngine } from '../../../src/temporal/workflows/create-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
 import { type ScheduleName, triggerSchedule } from '../../../src/temporal/schedules/schedules.ts';
 import type { FakeCatalogue } from '../tasks/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions } from '../tasks/fake-upstream.ts';

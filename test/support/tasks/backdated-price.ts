@@ -1,4 +1,4 @@
-import { standardPriceName } from '../../../src/catalogue/prices/price-conditions.ts';
+import { standardPriceName } from '../../../src/catalogue/prices/model-prices.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 
 /** A price as an operator might have set it just before, so that it may begin at any instant, also in the past. */

@@ -1,4 +1,4 @@
-import type { GenerationAttempt } from '../../../activities/generation/attempt.ts';
+import type { GenerationAttempt } from '../../../activities/generation/attempt-at-generation.ts';
 import { activityDepsOf, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';

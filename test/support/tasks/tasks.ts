@@ -1,5 +1,5 @@
 import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
-import type { NewTask, TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
+import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import {
@@ -7,10 +7,10 @@ import {
   type PriceRow,
   type PriceAmounts,
   standardPriceName,
-} from '../../../src/catalogue/prices/price-conditions.ts';
+} from '../../../src/catalogue/prices/model-prices.ts';
 import { isFinalState, type Task, type TaskParam, type TaskResult } from '../../../src/catalogue/tasks/task.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
-import { listTaskEntries } from '../../../src/credits/ledger/credits.ts';
+import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { v7 as uuidv7 } from 'uuid';

@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { type QueueName, queueNames, taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
+import { type QueueName, queueNames, taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
 
 const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { test } from 'node:test';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createTask } from '../../support/service/call-api.ts';

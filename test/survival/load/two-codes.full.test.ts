@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { wireActivities } from '../../../src/run/main/wire-activities.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/task-queues.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';

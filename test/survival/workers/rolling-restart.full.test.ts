@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { reserveFreePort } from '../../../src/run/embedded/persisted-port.ts';
+import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createTask } from '../../support/service/call-api.ts';
 import { startReadinessProxy } from '../../support/proxies/readiness-proxy.ts';
 import { delayEnded, restartUnderLoad, startApiProcess } from '../../support/processes/restart-apis.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { NewTask } from '../../../src/tasks/accept/create-outcome.ts';
+import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
+import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
 import {
   createDatabase,
   type Database,

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import type { NewTask } from '../../../src/tasks/accept/create-outcome.ts';
+import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { moderateCreate } from '../../../src/tasks/accept/order-task.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund, findTask } from '../../../src/tasks/task-rows.ts';

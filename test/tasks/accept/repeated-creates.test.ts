@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/create-outcome.ts';
+import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';

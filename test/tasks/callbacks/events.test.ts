@@ -7,14 +7,14 @@ import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
 import { type EventType, eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { listOwnEvents } from '../../../src/tasks/callbacks/own-deliveries.ts';
-import { bookCredits } from '../../../src/credits/ledger/credits.ts';
+import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type CapChange, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/connection-queue.ts';
+import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
 import { joiningTransaction } from '../../../src/platform/database/database.ts';
-import type { NewTask, TaskCreator } from '../../../src/tasks/accept/create-outcome.ts';
+import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { taskEventId } from '../../../src/tasks/task-end-event.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';

@@ -34,7 +34,8 @@ for (const [about, input, named] of [
 ] as const)
   test(`content rejected in ${about ?? 'any part'} fails the task, which is ${input.generateAudio ? '' : 'not '}to have sound`, () => {
     const { failCode, failMsg } =
-      taskFailureFor({ kind: 'content', detail: 'secret', ...(about !== undefined && { about }) }, input) ?? assert.fail();
+      taskFailureFor({ kind: 'content', detail: 'secret', ...(about !== undefined && { about }) }, input) ??
+      assert.fail();
     assert.equal(failCode, 'content_rejected');
     assert.match(failMsg, named);
     assert.ok(!failMsg.includes('secret'));
@@ -58,5 +59,6 @@ for (const [what, input, code, named] of [
   });
 
 test('any other error is of one provider', () => {
-  for (const kind of ['input', 'upstream'] as const) assert.equal(taskFailureFor({ kind, detail: 'x' }, loud), undefined);
+  for (const kind of ['input', 'upstream'] as const)
+    assert.equal(taskFailureFor({ kind, detail: 'x' }, loud), undefined);
 });

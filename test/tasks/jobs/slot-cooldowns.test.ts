@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import {
-  closeBreaker,
-  listPools,
-  startCooldown,
-  setProviderSwitchAs,
-} from '../../../src/tasks/jobs/provider-pools.ts';
+import { closeBreaker, listPools, startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { poolStage, provider } from './pool-stage.ts';
 
 const actor = { kind: 'command_line', name: 'ada' } as const;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Context } from '../context.ts';
+import type { Context } from '../request-context.ts';
 import { HttpError } from '../http-error.ts';
-import type { Caller } from '../../../accounts/keys/api-key.ts';
+import type { Caller } from '../../../accounts/keys/scopes-and-caller.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate-limit.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 

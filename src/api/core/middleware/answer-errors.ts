@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { shapeOfPath } from '../../dialects/shapes.ts';
 import { describeErrorForLog } from '../../../platform/errors.ts';
-import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../context.ts';
+import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../request-context.ts';
 import { type HttpError } from '../http-error.ts';
 import { replaceByDiskFull, toHttpError } from '../to-http-error.ts';
 
@@ -38,7 +38,8 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
 export function logError(ctx: Context, { code, cause }: HttpError, log: Logger): void {
   const { requestId } = ctx.state;
   if (code === 'internal') log.error({ requestId, error: describeErrorForLog(cause) }, 'request crashed');
-  else if (cause !== undefined) log.warn({ requestId, errorCode: code, error: describeErrorForLog(cause) }, 'request failed');
+  else if (cause !== undefined)
+    log.warn({ requestId, errorCode: code, error: describeErrorForLog(cause) }, 'request failed');
 }
 
 const preservedHeaders: readonly string[] = ['x-request-id', 'x-content-type-options', 'strict-transport-security'];

@@ -1,9 +1,9 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Context, AppMiddleware } from '../context.ts';
+import type { Context, AppMiddleware } from '../request-context.ts';
 import { sharePathPrefix } from '../../../library/gallery/share-links.ts';
-import { isConsolePath } from '../endpoint.ts';
+import { isConsolePath } from '../endpoint-spec.ts';
 import type { Emits } from '../../../platform/metrics/emits.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
 import { noRequestLog } from '../../../library/request-log/request-log-buffer.ts';
@@ -14,7 +14,11 @@ const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
  * Writes one log line per finished request, also if the client disconnected, adds the request to the log that the members of its account
  * read, and reports it for metrics. The logs omit bodies, headers and the query, which may hold a link's signature.
  */
-export function observeRequests(log: Logger, ofAccounts = noRequestLog, events?: Emits<RequestFinished>): AppMiddleware {
+export function observeRequests(
+  log: Logger,
+  ofAccounts = noRequestLog,
+  events?: Emits<RequestFinished>,
+): AppMiddleware {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });

@@ -1,7 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import type { Context } from '../context.ts';
+import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { formBoundaryOf, isFormDelimiter } from './read-json-or-form.ts';
 import { saveBodyToFile } from './read-body.ts';

@@ -5,7 +5,7 @@ import { finished } from 'node:stream';
 import { isObject } from '../../../platform/text/json.ts';
 import { fieldPath } from '../../../platform/text/field-errors.ts';
 import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { maxBodyBytes } from '../request-sizes.ts';
 

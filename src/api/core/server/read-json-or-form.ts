@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../platform/text/json.ts';
 import { maxFieldErrors } from '../../../platform/text/field-errors.ts';
 import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { requireAnnouncedBytes, readBodyBytes, readJson, refuseProto } from './read-body.ts';
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import type { ErrorShape } from '../../core/endpoint.ts';
+import type { ErrorShape } from '../../core/endpoint-spec.ts';
 import { firstErrorField } from '../first-error-field.ts';
 
 /** Ark's error object. `code` is our stable code, `param` the first field that is invalid, `type` names the status. */

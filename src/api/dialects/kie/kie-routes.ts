@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { howToGetKieKey } from './kie-request.ts';
-import type { Dialect } from '../../../accounts/keys/api-key.ts';
+import type { Dialect } from '../../../accounts/keys/scopes-and-caller.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import { uuidPattern } from '../../../platform/text/uuid.ts';
 import { signResultLinks } from '../../../media/store/signed-link.ts';
@@ -8,7 +8,7 @@ import { findTask } from '../../../tasks/task-rows.ts';
 import { requireOwnAccount } from '../../core/authentication.ts';
 import { defineEndpoint } from '../../core/define-endpoint.ts';
 import { mediaDeletedError } from '../../media/send-media.ts';
-import type { WithDb } from '../../core/endpoint.ts';
+import type { WithDb } from '../../core/endpoint-spec.ts';
 import type { LinkSigner } from '../../tasks/task-view.ts';
 import { HttpError, invalidRequest } from '../../core/http-error.ts';
 import { maxUrlLength } from '../../core/request-sizes.ts';

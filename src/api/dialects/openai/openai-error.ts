@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ErrorShape } from '../../core/endpoint.ts';
+import type { ErrorShape } from '../../core/endpoint-spec.ts';
 import { firstErrorField } from '../first-error-field.ts';
 
 /** OpenAI's error object. `code` is our stable code, `param` the first field that is invalid. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ErrorShape } from '../../core/endpoint.ts';
+import type { ErrorShape } from '../../core/endpoint-spec.ts';
 
 /** OpenRouter's `code` is the HTTP status. Our stable code is in `metadata`, beside the data of the error. */
 const errorSchema = z

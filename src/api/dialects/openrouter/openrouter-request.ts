@@ -75,14 +75,18 @@ const namesInErrors = Object.fromEntries(
 );
 
 /** The names of resolutions that differ from ours. */
-export const openRouterResolutionNames: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
+export const openRouterResolutionNames: Readonly<Partial<Record<Resolution, string>>> = {
+  '1440p': '2K',
+  '2160p': '4K',
+};
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
 export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) {
   const model = models.get(modelOfAlias(models, body.model ?? ''));
   const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
   const named = body.resolution?.toUpperCase();
-  const [resolution = named?.toLowerCase()] = Object.entries(openRouterResolutionNames).find(([, one]) => one === named) ?? [];
+  const [resolution = named?.toLowerCase()] =
+    Object.entries(openRouterResolutionNames).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
   const media = [
     readFrames('frame_images', body.frame_images),

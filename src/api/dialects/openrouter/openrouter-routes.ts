@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import { type PresentedPrices, readSoldModels, type SoldDeps } from '../../credits/price-view.ts';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
-import type { WithClock } from '../../core/endpoint.ts';
+import type { WithClock } from '../../core/endpoint-spec.ts';
 import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
 import { presentTask, type TaskRecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
@@ -18,9 +18,14 @@ import {
 } from '../stored-video.ts';
 import { openRouterErrorShape as shape } from './openrouter-error.ts';
 import { openRouterCreateBody, readOpenRouterRequest, openRouterResolutionNames } from './openrouter-request.ts';
-import { openRouterCallbackBody, openRouterCallbackHeaders, presentOpenRouterVideo, openRouterVideoSchema } from './openrouter-video.ts';
+import {
+  openRouterCallbackBody,
+  openRouterCallbackHeaders,
+  presentOpenRouterVideo,
+  openRouterVideoSchema,
+} from './openrouter-video.ts';
 import { modelNameForClient, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
-import { standardPriceName } from '../../../catalogue/prices/price-conditions.ts';
+import { standardPriceName } from '../../../catalogue/prices/model-prices.ts';
 import { durationsOf } from '../../../catalogue/input/input-bounds.ts';
 import { sizesOfModel } from '../video-size.ts';
 import { frameFields, frameTypes } from '../media-reference.ts';
@@ -126,7 +131,10 @@ const retrieve = defineEndpoint({
   data: openRouterVideoSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & TaskRecordDeps & { readonly publicUrl: string }) =>
-    presentOpenRouterVideo(await presentTask(deps, await readTaskAndMarkSeen(deps, caller, params['id'])), deps.publicUrl),
+    presentOpenRouterVideo(
+      await presentTask(deps, await readTaskAndMarkSeen(deps, caller, params['id'])),
+      deps.publicUrl,
+    ),
 });
 
 const download = defineEndpoint({

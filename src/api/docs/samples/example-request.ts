@@ -1,5 +1,5 @@
-import type { Access } from '../../core/endpoint.ts';
-import { isForClients, isConsolePath } from '../../core/endpoint.ts';
+import type { Access } from '../../core/endpoint-spec.ts';
+import { isForClients, isConsolePath } from '../../core/endpoint-spec.ts';
 import {
   mediaTypeOf,
   type DescribedOperation,
@@ -8,7 +8,7 @@ import {
   resolveSchema,
   type OpenApiSchema,
   successResponseOf,
-} from '../openapi-document.ts';
+} from '../read-openapi-document.ts';
 import { exampleValue } from './example-value.ts';
 
 /** An endpoint with its entry in the OpenAPI document. */
@@ -39,7 +39,11 @@ export type ExampleRequest = {
 
 const fileNames: Readonly<Record<string, string>> = { 'image/jpeg': 'boat.jpg', 'video/mp4': 'boat.mp4' };
 
-export function exampleRequest(description: OpenApiDescription, entry: ReferenceEntry, baseUrl: string): ExampleRequest {
+export function exampleRequest(
+  description: OpenApiDescription,
+  entry: ReferenceEntry,
+  baseUrl: string,
+): ExampleRequest {
   const { described, method } = entry;
   const { parameters = [] } = described;
   const valueOf = ({ name, schema = {} }: OpenApiParameter) => String(exampleValue(description, schema, { name }));

@@ -1,10 +1,10 @@
-import { useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useMe } from '../../api/session.ts';
-import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { accountSettingsText } from './account-settings-text.tsx';
 import './account-settings.css';

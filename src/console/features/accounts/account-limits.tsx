@@ -4,8 +4,8 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { CheckField, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { number } from '../../ui/figures.tsx';
-import { Card, Facts } from '../../ui/page.tsx';
+import { number } from '../../ui/number-formats.tsx';
+import { Card, Facts } from '../../ui/page-layout.tsx';
 import { accountsText } from './accounts-text.ts';
 
 /** The limits of unfinished tasks and of the rate of new ones. */

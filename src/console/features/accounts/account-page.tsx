@@ -1,14 +1,14 @@
 import { Link } from 'wouter-preact';
 import type { Answer } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { operatorPages } from '../../pages.ts';
 import { operatorPaths } from '../../paths.ts';
 import { useAddress, useChoice } from '../../ui/lists/filters.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Page, Tiles } from '../../ui/page.tsx';
+import { Page, Tiles } from '../../ui/page-layout.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { DetailPage } from '../../ui/lists/detail-page.tsx';

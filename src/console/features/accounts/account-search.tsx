@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import type { Filter } from '../../ui/lists/filters.tsx';
 import { accountsText } from './accounts-text.ts';
 

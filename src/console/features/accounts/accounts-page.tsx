@@ -8,7 +8,7 @@ import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Building2, Plus } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';

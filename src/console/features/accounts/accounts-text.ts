@@ -1,5 +1,5 @@
 import { auditHint } from '../audit/audit-hint.ts';
-import { credits, number } from '../../ui/figures.tsx';
+import { credits, number } from '../../ui/number-formats.tsx';
 
 /** Every text of the operators' pages about accounts. */
 export const accountsText = {

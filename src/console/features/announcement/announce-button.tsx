@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import type { Me } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';

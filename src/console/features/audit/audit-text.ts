@@ -1,4 +1,4 @@
-import { actionTexts } from '../../../accounts/operators/operator.ts';
+import { actionTexts } from '../../../accounts/operators/actors-and-actions.ts';
 import { labelOf } from '../../ui/controls/badge.tsx';
 
 /** Every text of the audit log. */

@@ -2,11 +2,11 @@ import type { Callback, OperatorCallback } from '../../api/contract.ts';
 import { StateWord } from '../../ui/controls/badge.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
-import { Card, Facts } from '../../ui/page.tsx';
+import { Card, Facts } from '../../ui/page-layout.tsx';
 import { Time } from '../../ui/time.tsx';
 import { callbacksText, callbackStateWord } from './callbacks-text.ts';
-import { type AttemptView, Attempts } from './deliveries.tsx';
-import { ResendButton } from './resend.tsx';
+import { type AttemptView, Attempts } from './delivery-columns-and-attempts.tsx';
+import { ResendButton } from './resend-buttons.tsx';
 import { verifySample } from './verify-sample.ts';
 
 /** A callback; operators see its account, network errors and responses as well, and events. */

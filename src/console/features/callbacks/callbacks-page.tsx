@@ -4,15 +4,21 @@ import { operatorPaths, paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { Webhook } from '../../ui/controls/icons.ts';
 import { List, ListPage } from '../../ui/lists/list.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { useTaskPaths } from '../tasks/detail/use-task.ts';
 import type { CallbackView } from './callback-card.tsx';
 import { callbacksText } from './callbacks-text.ts';
-import { deliveryStateFilter, deliveryPace, nextAttemptColumn, lastResponseColumn, deliveryStateColumn } from './deliveries.tsx';
-import { ResendButton, ResendFailedDeliveriesButton } from './resend.tsx';
+import {
+  deliveryStateFilter,
+  deliveryPace,
+  nextAttemptColumn,
+  lastResponseColumn,
+  deliveryStateColumn,
+} from './delivery-columns-and-attempts.tsx';
+import { ResendButton, ResendFailedDeliveriesButton } from './resend-buttons.tsx';
 import { SigningSecret } from './signing-secret.tsx';
 import { TestCallback } from './test-callback.tsx';
 
@@ -99,7 +105,10 @@ function accountColumn(): Column<CallbackView> {
 function CallbackHead({ callback: { taskId, url, event, operator } }: { readonly callback: CallbackView }) {
   const { of } = useTaskPaths();
   return (
-    <Link href={taskId === null ? operatorPaths.account(operator?.accountId ?? '') : of(taskId)} class="row-link prompt one">
+    <Link
+      href={taskId === null ? operatorPaths.account(operator?.accountId ?? '') : of(taskId)}
+      class="row-link prompt one"
+    >
       <bdi>{url}</bdi> {event && <code>{event}</code>}
     </Link>
   );

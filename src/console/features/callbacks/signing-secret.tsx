@@ -4,7 +4,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { callbacksText } from './callbacks-text.ts';
 import { verifySample } from './verify-sample.ts';

@@ -1,11 +1,11 @@
-import { useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/read-and-send-hooks.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Send } from '../../ui/controls/icons.ts';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 /** Sends one signed example to any URL, so that a receiver can be tried before it matters. */

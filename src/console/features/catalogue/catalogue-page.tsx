@@ -1,13 +1,13 @@
 import type { LoadedCatalogue } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { creditAmountWords, number } from '../../ui/figures.tsx';
+import { creditAmountWords, number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Card, Facts, Page } from '../../ui/page.tsx';
+import { Card, Facts, Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration, ExactTime, Time, useNow } from '../../ui/time.tsx';
-import { amountsAtTime } from '../prices/price-parts.tsx';
+import { amountsAtTime } from '../prices/price-names-and-amounts.tsx';
 import { catalogueText } from './catalogue-text.ts';
 
 type Props = { readonly catalogue: LoadedCatalogue };

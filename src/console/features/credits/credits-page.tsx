@@ -1,10 +1,10 @@
 import { queryStringOf } from '../../api/call.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { useAddress, useChoice, useFilters } from '../../ui/lists/filters.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/figures.tsx';
-import { Card, Page, Tiles } from '../../ui/page.tsx';
+import { number } from '../../ui/number-formats.tsx';
+import { Card, Page, Tiles } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
@@ -12,7 +12,7 @@ import { DownloadButton } from '../../ui/controls/download-button.tsx';
 import { BuyCreditsButton, useCreditPackages } from '../payments/buy-credits.tsx';
 import { CheckoutReturn } from '../payments/checkout-return.tsx';
 import { OwnPurchases } from '../payments/purchases.tsx';
-import { StatementCard } from '../statements/statements.tsx';
+import { StatementCard } from '../statements/statement-card.tsx';
 import { creditsText } from './credits-text.ts';
 import { ChargedByDayChart, utcDayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
@@ -86,7 +86,8 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
   const { data } = daily;
   const balance = useBalance();
   if (data === undefined && daily.error !== null) return <ReadError of={daily} />;
-  const total = (of: 'charged' | 'refunded' | 'granted') => tileFigure(data?.days.reduce((sum, one) => sum + one[of], 0));
+  const total = (of: 'charged' | 'refunded' | 'granted') =>
+    tileFigure(data?.days.reduce((sum, one) => sum + one[of], 0));
   return (
     <>
       <Tiles

@@ -1,5 +1,5 @@
 import { labelOf } from '../../ui/controls/badge.tsx';
-import { credits, number } from '../../ui/figures.tsx';
+import { credits, number } from '../../ui/number-formats.tsx';
 
 /** Every text of the pages about credits. */
 export const creditsText = {

@@ -1,7 +1,7 @@
 import type { UsageDay } from '../../api/contract.ts';
 import { BarChart, type Series } from '../../ui/charts/bar-chart.tsx';
-import { number } from '../../ui/figures.tsx';
-import { Card } from '../../ui/page.tsx';
+import { number } from '../../ui/number-formats.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';
 import './credits.css';

@@ -3,7 +3,7 @@ import { shortId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { SignedAmount, number, PriceName } from '../../ui/figures.tsx';
+import { SignedAmount, number, PriceName } from '../../ui/number-formats.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
@@ -15,7 +15,13 @@ type LedgerQuery = { kind?: (typeof kinds)[number] | undefined; taskId?: string 
 
 /** Filters of the ledger, and of its file. */
 export const ledgerFilters: readonly Filter<LedgerQuery>[] = [
-  choiceFilter({ name: 'kind', label: creditsText.kind, all: creditsText.allKinds, values: kinds, word: ledgerKindWord }),
+  choiceFilter({
+    name: 'kind',
+    label: creditsText.kind,
+    all: creditsText.allKinds,
+    values: kinds,
+    word: ledgerKindWord,
+  }),
   {
     name: 'taskId',
     label: creditsText.task,

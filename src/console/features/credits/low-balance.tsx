@@ -1,9 +1,9 @@
-import { useRead, useSend } from '../../api/queries.ts';
-import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
+import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
+import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { lowBalanceText as text } from './credits-text.ts';
 

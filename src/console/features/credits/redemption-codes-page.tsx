@@ -6,7 +6,7 @@ import { TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Coins, Plus } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';

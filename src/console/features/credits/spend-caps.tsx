@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { SpendCap } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { actionColumn, Table } from '../../ui/lists/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { LimitMeter } from '../../ui/charts/meter.tsx';

@@ -1,4 +1,4 @@
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 
 /** The balance of the account, which the sidebar polls as well. Null when it cannot be read. */
 export function useBalance(): number | null | undefined {

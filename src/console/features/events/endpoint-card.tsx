@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { EventEndpoint } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { Plus, Send } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Card, Facts } from '../../ui/page.tsx';
+import { Card, Facts } from '../../ui/page-layout.tsx';
 import { EndpointDialog } from './endpoint-dialog.tsx';
 import { eventsText as text, eventTypeWords } from './events-text.ts';
 import { TestEventDialog } from './test-event.tsx';

@@ -8,8 +8,8 @@ import { InfoDialog } from '../../ui/forms/dialog.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { Bell, RotateCw } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Facts } from '../../ui/page.tsx';
-import { SendButton } from '../../ui/forms/request-button.tsx';
+import { Facts } from '../../ui/page-layout.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, Time } from '../../ui/time.tsx';
 import { callbacksText, callbackStateWord } from '../callbacks/callbacks-text.ts';
@@ -20,7 +20,7 @@ import {
   nextAttemptColumn,
   lastResponseColumn,
   deliveryStateColumn,
-} from '../callbacks/deliveries.tsx';
+} from '../callbacks/delivery-columns-and-attempts.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { eventsText as text, eventTypes, eventTypeWords } from './events-text.ts';
 

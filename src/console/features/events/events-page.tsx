@@ -1,7 +1,7 @@
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
-import { Page } from '../../ui/page.tsx';
-import { ResendFailedDeliveriesButton } from '../callbacks/resend.tsx';
+import { Page } from '../../ui/page-layout.tsx';
+import { ResendFailedDeliveriesButton } from '../callbacks/resend-buttons.tsx';
 import { SigningSecret } from '../callbacks/signing-secret.tsx';
 import { EndpointCard } from './endpoint-card.tsx';
 import { EventList } from './event-list.tsx';

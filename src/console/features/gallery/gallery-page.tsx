@@ -1,5 +1,5 @@
 import type { Query } from '../../api/call.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
@@ -7,7 +7,7 @@ import { Empty } from '../../ui/feedback/empty.tsx';
 import { choiceFilter, type Filter, FilterBar, useAddress, useFilters } from '../../ui/lists/filters.tsx';
 import { Images, SearchX, Star } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { Pager } from '../../ui/lists/pager.tsx';
 import { galleryText } from './gallery-text.ts';
 import { VideoGrid, VideoGridSkeleton } from './video-grid.tsx';

@@ -1,4 +1,4 @@
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { tasksText } from '../tasks/tasks-text.ts';
 
 /** Every string of the gallery. */

@@ -7,14 +7,14 @@ import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { CopyButton } from '../../ui/controls/copy-button.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { ChevronLeft, ChevronRight, Link2, RefreshCw, Star, Tags, X } from '../../ui/controls/icons.ts';
-import { Facts } from '../../ui/page.tsx';
+import { Facts } from '../../ui/page-layout.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Toasts } from '../../ui/feedback/toast.tsx';
 import { DownloadLink } from '../tasks/detail/task-actions.tsx';
 import { galleryText } from './gallery-text.ts';
 import { ShareDialog } from './share-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
-import type { VideoLinks } from './use-labels.ts';
+import type { VideoLinks } from './favorites-and-video-links.ts';
 
 type LightboxProps = {
   readonly video: GalleryVideo;

@@ -1,7 +1,7 @@
 import { useContext } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { AccountContext, useSudoAction } from '../../api/queries.ts';
+import { AccountContext, useSudoAction } from '../../api/read-and-send-hooks.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
@@ -10,7 +10,7 @@ import { Download, Tags, Trash2, X } from '../../ui/controls/icons.ts';
 import { toast, toastFailure } from '../../ui/feedback/toast.tsx';
 import { galleryText } from './gallery-text.ts';
 import { TagDialog } from './tag-dialog.tsx';
-import type { VideoSelection } from './use-selection.ts';
+import type { VideoSelection } from './use-video-selection.ts';
 import '../../ui/lists/selection.css';
 
 type BarProps = { readonly selection: VideoSelection; readonly videos: readonly GalleryVideo[] };

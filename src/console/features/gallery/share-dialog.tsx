@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ShareLink } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { CheckField, Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { SendButton } from '../../ui/forms/request-button.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { dayMs, ExactTime, datetimeLocalValue, useNow } from '../../ui/time.tsx';
 import { galleryText } from './gallery-text.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/api-key.ts';
-import { useRead } from '../../api/queries.ts';
+import { ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/scopes-and-caller.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { CheckField, CheckList, SelectField, TextField } from '../../ui/forms/field.tsx';
@@ -10,7 +10,7 @@ import { useFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from '../credits/spend-cap-fields.tsx';
-import { NewKeyDialog } from './key-dialogs.tsx';
+import { NewKeyDialog } from './key-actions.tsx';
 import type { OptionalAccountProps } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 

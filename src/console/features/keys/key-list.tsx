@@ -1,13 +1,13 @@
-import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/api-key.ts';
+import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { accountPages } from '../../pages.ts';
 import { Badge, StateLabel } from '../../ui/controls/badge.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { KeyActions } from './key-dialogs.tsx';
+import { KeyActions } from './key-actions.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 

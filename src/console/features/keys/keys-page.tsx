@@ -1,7 +1,7 @@
 import type { Account } from '../../api/contract.ts';
 import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { CreateKeyButton } from './create-key.tsx';
 import { KeyList } from './key-list.tsx';
 import { keysText } from './keys-text.ts';

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Answer } from '../../api/call.ts';
 import { brand } from '../../api/page-brand.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { bytes, number } from '../../ui/figures.tsx';
-import { Card, Facts, Page } from '../../ui/page.tsx';
+import { bytes, number } from '../../ui/number-formats.tsx';
+import { Card, Facts, Page } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';

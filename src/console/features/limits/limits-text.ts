@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/call.ts';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 
 type Limits = Answer<'/api/v1/limits'>;
 type Period = Limits['spendCaps'][number]['period'];

@@ -1,17 +1,17 @@
 import type { Answer } from '../../api/call.ts';
 import type { Margin } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { formatMicros, number } from '../../ui/figures.tsx';
-import { Card } from '../../ui/page.tsx';
+import { formatMicros, number } from '../../ui/number-formats.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
-import { ModelAndPriceName } from '../prices/price-parts.tsx';
-import { MoneyReceivedTiles } from './paid-money.tsx';
+import { ModelAndPriceName } from '../prices/price-names-and-amounts.tsx';
+import { MoneyReceivedTiles } from './money-received-tiles.tsx';
 import { marginText } from './margin-text.ts';
 
 const periods = ['1', '7', '30', '90'] as const;

@@ -1,5 +1,5 @@
 import type { Model } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { accountPages } from '../../pages.ts';
 import { paths } from '../../paths.ts';
@@ -8,12 +8,12 @@ import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../ui/lists/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/controls/icons.ts';
-import { creditAmountWords } from '../../ui/figures.tsx';
-import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
+import { creditAmountWords } from '../../ui/number-formats.tsx';
+import { Card, type Fact, Facts, Page } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
-import { amountsAtTime, conditionWords } from '../prices/price-parts.tsx';
+import { amountsAtTime, conditionWords } from '../prices/price-names-and-amounts.tsx';
 import { inputLimitWords } from './model-input-words.ts';
 import { ModelSample } from './model-sample.tsx';
 import { modelsPollMs } from './models-page.tsx';
@@ -101,7 +101,11 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             kind: 'end',
             cell: (price) => {
               const { current } = amountsAtTime(price, now);
-              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : creditAmountWords(current);
+              return current === undefined ? (
+                <span class="faint">{modelsText.notYet}</span>
+              ) : (
+                creditAmountWords(current)
+              );
             },
           },
           ...(isAnnounced

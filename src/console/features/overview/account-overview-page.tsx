@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
 import type { Overview } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { TaskTable } from '../tasks/list/task-table.tsx';
 import { useFirstRequestSample } from '../playground/request-samples.ts';
@@ -9,7 +9,7 @@ import { LinkButton } from '../../ui/controls/button.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { ArrowRight, Plus } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { Card, Page, Tiles } from '../../ui/page.tsx';
+import { Card, Page, Tiles } from '../../ui/page-layout.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
 import { tileFigure } from '../credits/credits-page.tsx';
 import { ChargedByDayChart } from '../credits/day-chart.tsx';
@@ -57,7 +57,8 @@ type FiguresProps = {
 function Figures({ state, days }: FiguresProps) {
   const { accountId } = useAccount();
   const balance = useBalance();
-  const total = (of: 'tasks' | 'charged' | 'refunded') => tileFigure(days && days.reduce((sum, day) => sum + day[of], 0));
+  const total = (of: 'tasks' | 'charged' | 'refunded') =>
+    tileFigure(days && days.reduce((sum, day) => sum + day[of], 0));
   const tasks = state?.tasksByState;
   const live = tasks && tasks.waiting + tasks.queuing + tasks.generating;
   return (

@@ -2,9 +2,9 @@ import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { operatorPaths } from '../../paths.ts';
 import { StateLabel } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { relativeTime, Time, useNow } from '../../ui/time.tsx';
 import { failCodeWords } from '../tasks/tasks-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
@@ -53,7 +53,11 @@ export function LedgerAuditCard({ books: { auditedTime, violations, found } }: {
           </StateLabel>
         </p>
       ) : (
-        <Notice tone="bad" title={operatorOverviewText.violations(violations, age)} text={operatorOverviewText.violationsText}>
+        <Notice
+          tone="bad"
+          title={operatorOverviewText.violations(violations, age)}
+          text={operatorOverviewText.violationsText}
+        >
           <ul class="stack tight">
             {found.map((one) => (
               <Violation key={`${one.rule} ${one.entryId} ${one.taskId}`} violation={one} />

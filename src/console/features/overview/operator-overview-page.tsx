@@ -1,10 +1,10 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { operatorPaths } from '../../paths.ts';
-import { credits, number } from '../../ui/figures.tsx';
+import { credits, number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
+import { Card, Facts, Page, Tiles } from '../../ui/page-layout.tsx';
 import { duration } from '../../ui/time.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
@@ -34,7 +34,12 @@ function Figures({ overview }: FiguresProps) {
   return (
     <>
       {stuckTasks > 0 && (
-        <Notice tone="bad" title={operatorOverviewText.stuck(stuckTasks)} isAlert text={operatorOverviewText.stuckText} />
+        <Notice
+          tone="bad"
+          title={operatorOverviewText.stuck(stuckTasks)}
+          isAlert
+          text={operatorOverviewText.stuckText}
+        />
       )}
       <StateTiles overview={overview} />
       <div class="columns">
@@ -58,7 +63,10 @@ function StateTiles({ overview: { unfinished, callbacks } }: FiguresProps) {
         {
           label: operatorOverviewText.pendingCallbacks,
           value: number(callbacks.pending),
-          note: callbacks.overdue === 0 ? operatorOverviewText.noneOverdue : operatorOverviewText.overdue(callbacks.overdue),
+          note:
+            callbacks.overdue === 0
+              ? operatorOverviewText.noneOverdue
+              : operatorOverviewText.overdue(callbacks.overdue),
         },
         {
           label: operatorOverviewText.failedCallbacks,

@@ -1,5 +1,5 @@
 import { brand } from '../../api/page-brand.ts';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 
 /** Every text of both overviews. */
 export const overviewText = {

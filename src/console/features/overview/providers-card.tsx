@@ -3,7 +3,7 @@ import type { Provider } from '../../api/contract.ts';
 import { operatorPages } from '../../pages.ts';
 import { operatorPaths } from '../../paths.ts';
 import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { runningJobsWords } from '../providers/providers-page.tsx';

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../api/call.ts';
 import { brand } from '../../api/page-brand.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
-import { credits, formatMinorUnits } from '../../ui/figures.tsx';
+import { credits, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText } from './payments-text.ts';
 import './payments.css';
@@ -49,7 +49,11 @@ function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: (
     <ActionDialog
       path="/api/console/v1/credits/top-ups"
       title={paymentsText.buy}
-      action={price === undefined ? paymentsText.buy : paymentsText.continue(formatMinorUnits(price.minorUnits, price.currency))}
+      action={
+        price === undefined
+          ? paymentsText.buy
+          : paymentsText.continue(formatMinorUnits(price.minorUnits, price.currency))
+      }
       body={() => ({ package: chosen })}
       changes={['/api/console/v1/credits/top-ups']}
       onDone={({ checkoutUrl }) => location.assign(checkoutUrl)}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { useEffect } from 'preact/hooks';
 import type { TopUp } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { useAddress } from '../../ui/lists/filters.tsx';

@@ -1,11 +1,11 @@
 import type { Answer } from '../../api/call.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Page, Tiles } from '../../ui/page.tsx';
+import { Page, Tiles } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';

@@ -1,6 +1,6 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
 import { labelOf, type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { credits, number } from '../../ui/figures.tsx';
+import { credits, number } from '../../ui/number-formats.tsx';
 
 // Every text about buying credits and about payments.
 

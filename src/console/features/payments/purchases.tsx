@@ -5,7 +5,7 @@ import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { credits, formatMinorUnits } from '../../ui/figures.tsx';
+import { credits, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/call.ts';
 import { X } from '../../ui/controls/icons.ts';
-import { SendButton } from '../../ui/forms/request-button.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';

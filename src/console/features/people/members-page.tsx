@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import { type Role, roles } from '../../../accounts/people/role.ts';
 import type { Answer } from '../../api/call.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOwner, useMe, useRoleReason } from '../../api/session.ts';
 import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { Users } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
-import { Card, Facts } from '../../ui/page.tsx';
+import { Card, Facts } from '../../ui/page-layout.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';
 import { roleRights } from './role-rights.ts';

@@ -1,11 +1,11 @@
 import type { Person } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import type { Filter } from '../../ui/lists/filters.tsx';
 import { useAddress } from '../../ui/lists/filters.tsx';
 import { Users } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';

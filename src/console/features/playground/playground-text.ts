@@ -1,5 +1,5 @@
 import { mediaFormats, type UploadKind } from '../../../media/references/upload-rules.ts';
-import { credits, number } from '../../ui/figures.tsx';
+import { credits, number } from '../../ui/number-formats.tsx';
 import { maxVariants } from './draft/draft.ts';
 
 // Every text of the playground.

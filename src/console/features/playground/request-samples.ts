@@ -1,5 +1,5 @@
 import { brand } from '../../api/page-brand.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import type { Sample } from '../../ui/controls/code-block.tsx';
 import { playgroundText } from './playground-text.ts';
 

@@ -1,8 +1,8 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import { type ApiProblem, failureOf, toApiProblem } from '../../api/problem.ts';
-import { AccountContext, useSudoAction, useRefresh } from '../../api/queries.ts';
-import { randomIdempotencyKey } from '../../api/random-key.ts';
+import { AccountContext, useSudoAction, useRefresh } from '../../api/read-and-send-hooks.ts';
+import { randomIdempotencyKey } from '../../api/random-idempotency-key.ts';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { maxVariants } from './draft/draft.ts';
 import { playgroundText } from './playground-text.ts';
@@ -14,7 +14,10 @@ type Slot = { readonly key: string; readonly seed: number };
 export type AcceptedVariant = { readonly taskId: string; readonly creditsCharged: number };
 /** A variant that was not accepted, with the key under which a retry is safe. */
 export type RefusedVariant = { readonly variant: Variant; readonly key: string; readonly problem: ApiProblem };
-export type VariantBatch = { readonly accepted: readonly AcceptedVariant[]; readonly refused: readonly RefusedVariant[] };
+export type VariantBatch = {
+  readonly accepted: readonly AcceptedVariant[];
+  readonly refused: readonly RefusedVariant[];
+};
 
 /** After an error of the service or the network, the task may have been accepted. */
 export const isCertainlyNotCharged = ({ status, error }: ApiProblem) =>
@@ -61,7 +64,8 @@ export function useGeneration() {
       },
       // The form shows it, unless its page was left meanwhile: the keys of a safe retry are lost then.
       onError: (problem) =>
-        isLeft.current && toast(isCertainlyNotCharged(problem) ? failureOf(problem).sentence : playgroundText.checkTasks, 'bad'),
+        isLeft.current &&
+        toast(isCertainlyNotCharged(problem) ? failureOf(problem).sentence : playgroundText.checkTasks, 'bad'),
     },
   );
   return { submission, seeds: slots.map(({ seed }) => seed) };

@@ -1,16 +1,22 @@
 import type { Account, ModelPrice } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/figures.tsx';
-import { Page } from '../../ui/page.tsx';
+import { number } from '../../ui/number-formats.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';
-import { ShortCreditAmounts, amountsAtTime, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
+import {
+  ShortCreditAmounts,
+  amountsAtTime,
+  conditionWords,
+  type PricedModel,
+  type PriceLine,
+} from './price-names-and-amounts.tsx';
 import { pricesText } from './prices-text.ts';
 import { SetPriceDialog } from './set-price-dialog.tsx';
-import { SetPriceList } from './set-prices.tsx';
+import { SetPriceList } from './set-price-list.tsx';
 
 type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> | undefined };
 

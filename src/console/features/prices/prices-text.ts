@@ -1,6 +1,6 @@
 import type { SetPrice } from '../../api/contract.ts';
 import { type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 
 /** Every text about prices. */
 export const pricesText = {

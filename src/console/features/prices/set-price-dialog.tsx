@@ -3,10 +3,10 @@ import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { creditAmountWords } from '../../ui/figures.tsx';
+import { creditAmountWords } from '../../ui/number-formats.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
-import { amountsAtTime, type PriceLine } from './price-parts.tsx';
+import { amountsAtTime, type PriceLine } from './price-names-and-amounts.tsx';
 import { pricesText } from './prices-text.ts';
 
 type SetProps = {

@@ -1,11 +1,11 @@
 import type { ProviderTest } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/read-and-send-hooks.ts';
 import { StateLabel } from '../../ui/controls/badge.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { ErrorBox } from '../../ui/feedback/notice.tsx';
-import { Facts } from '../../ui/page.tsx';
+import { Facts } from '../../ui/page-layout.tsx';
 import { duration } from '../../ui/time.tsx';
 import { providerTestWord, providersText } from './providers-text.ts';
 

@@ -1,10 +1,10 @@
 import type { Provider } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Server } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/figures.tsx';
-import { Card, Page } from '../../ui/page.tsx';
+import { number } from '../../ui/number-formats.tsx';
+import { Card, Page } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { StateWord } from '../../ui/controls/badge.tsx';

@@ -1,6 +1,6 @@
 import type { Provider } from '../../api/contract.ts';
 import type { Word } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { duration } from '../../ui/time.tsx';
 
 /** Every text about providers. */

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { Query } from '../../api/call.ts';
 import type { LoggedRequest } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { StateLabel } from '../../ui/controls/badge.tsx';
@@ -10,7 +10,7 @@ import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter, useAddress } from '../../ui/lists/filters.tsx';
 import { Activity } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
-import { Facts } from '../../ui/page.tsx';
+import { Facts } from '../../ui/page-layout.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { duration, ExactTime, Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { AccountContext } from '../../api/queries.ts';
+import { AccountContext } from '../../api/read-and-send-hooks.ts';
 import { personalNav } from '../../shell/nav.ts';
-import { Page } from '../../ui/page.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { Tabs } from '../../ui/controls/tabs.tsx';
 import { securityText } from './security-text.ts';
 

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import { useMe } from '../../api/session.ts';
 import { operatorPaths, paths } from '../../paths.ts';
-import { Card, Facts } from '../../ui/page.tsx';
+import { Card, Facts } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { roleWord } from '../people/role-text.ts';
 import { PersonalPage } from './personal-page-frame.tsx';
@@ -20,7 +20,9 @@ export function ProfilePage() {
         <Facts
           facts={[
             [text.email, <bdi>{user.email}</bdi>],
-            ...(user.isOperator ? [[text.access, <Link href={operatorPaths.overview}>{text.operator}</Link>] as const] : []),
+            ...(user.isOperator
+              ? [[text.access, <Link href={operatorPaths.overview}>{text.operator}</Link>] as const]
+              : []),
           ]}
         />
       </Card>

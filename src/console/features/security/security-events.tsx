@@ -1,8 +1,8 @@
 import { ScrollText } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import { deviceNameOf } from './device.ts';
+import { deviceNameOf } from './device-name.ts';
 import { securityEventLabel, securityText } from './security-text.ts';
 
 const text = securityText.events;

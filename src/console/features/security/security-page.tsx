@@ -1,9 +1,9 @@
-import { useRead, useSend } from '../../api/queries.ts';
+import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { PersonalPage } from './personal-page-frame.tsx';
 import { Passkeys } from './passkeys.tsx';

@@ -1,12 +1,12 @@
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Monitor } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Card } from '../../ui/page.tsx';
-import { SendButton } from '../../ui/forms/request-button.tsx';
+import { Card } from '../../ui/page-layout.tsx';
+import { SendButton } from '../../ui/forms/send-button.tsx';
 import { Time } from '../../ui/time.tsx';
 import { actionColumn } from '../../ui/lists/table.tsx';
-import { deviceNameOf } from './device.ts';
+import { deviceNameOf } from './device-name.ts';
 import { securityText } from './security-text.ts';
 
 const text = securityText.sessions;

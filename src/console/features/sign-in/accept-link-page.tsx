@@ -1,14 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import type { Sent } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useRead, useSend } from '../../api/queries.ts';
+import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { signInPaths } from '../../paths.ts';
 import { SignedOutFrame, SignedOutSkeleton } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
-import { useEnterConsole } from './next-page.ts';
+import { useEnterConsole } from './page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 type OneTimeLink = Sent<'/api/console/v1/links/show'>;

@@ -2,7 +2,7 @@ import { Redirect, useSearch } from 'wouter-preact';
 import { type Answer, queryStringOf } from '../../api/call.ts';
 import { signInWithPasskey } from '../../api/browser-passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useSudoAction, useRead, useSend } from '../../api/queries.ts';
+import { useSudoAction, useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
 import { SignedOutFrame, SignedOutFrameUntilRead } from '../../shell/signed-out-frame.tsx';
@@ -11,7 +11,7 @@ import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Fingerprint } from '../../ui/controls/icons.ts';
 import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
-import { pageAfterSignIn, useEnterConsole } from './next-page.ts';
+import { pageAfterSignIn, useEnterConsole } from './page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 export function SignInPage() {
@@ -42,7 +42,10 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, n
       {(oidc !== null || passkeys) && (
         <div class="stack tight ways">
           {oidc !== null && (
-            <a class="button wide" href={`/console/oidc/start${queryStringOf({ next: next === '/' ? undefined : next })}`}>
+            <a
+              class="button wide"
+              href={`/console/oidc/start${queryStringOf({ next: next === '/' ? undefined : next })}`}
+            >
               {text.continueWith(oidc.name)}
             </a>
           )}

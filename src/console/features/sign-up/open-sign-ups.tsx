@@ -1,5 +1,5 @@
 import type { SignUp } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { labelOf } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { brand } from '../../api/page-brand.ts';
-import { useRead, useSend } from '../../api/queries.ts';
+import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { signInPaths } from '../../paths.ts';
 import { SignedOutFrame, SignedOutFrameUntilRead } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';

@@ -1,4 +1,4 @@
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 
 /** Every text about statements, besides the titles of their sections. */
 export const statementsText = {

@@ -1,6 +1,6 @@
 import { Film, Link2, Music } from '../../ui/controls/icons.ts';
 import { useState } from 'preact/hooks';
-import './media.css';
+import './chosen-media.css';
 
 /** Links to uploaded files, by their URL in the input, which opens nothing itself. */
 const previews = new Map<string, string>();

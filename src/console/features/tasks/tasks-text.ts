@@ -2,7 +2,7 @@ import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts
 import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
 import { type Tone, type Word, wordOf } from '../../ui/controls/badge.tsx';
 import { mediaFormats } from '../../../media/references/upload-rules.ts';
-import { credits, number } from '../../ui/figures.tsx';
+import { credits, number } from '../../ui/number-formats.tsx';
 
 // Every text of tasks. A tab stays open while the service is upgraded, so states and codes that are newer than its code appear as they are.
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Trends } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { trendsText } from './trends-text.ts';

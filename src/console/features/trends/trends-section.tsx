@@ -1,13 +1,13 @@
 import type { Trends } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { BarChart } from '../../ui/charts/bar-chart.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { formatMicros, number, formatMinorUnits } from '../../ui/figures.tsx';
+import { formatMicros, number, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
-import { Card, Tiles } from '../../ui/page.tsx';
+import { Card, Tiles } from '../../ui/page-layout.tsx';
 import { duration } from '../../ui/time.tsx';
 import { bucketNames, bucketRanges } from './bucket-names.ts';
 import { percent } from './percent.ts';

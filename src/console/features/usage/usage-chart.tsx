@@ -1,4 +1,4 @@
-import { Card } from '../../ui/page.tsx';
+import { Card } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { StackedDays } from '../credits/day-chart.tsx';
 import type { UsageReport } from './usage-models.tsx';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../api/call.ts';
 import type { ModelUsage } from '../../api/contract.ts';
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { duration } from '../../ui/time.tsx';

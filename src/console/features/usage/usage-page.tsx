@@ -1,5 +1,5 @@
 import { queryStringOf } from '../../api/call.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
@@ -9,7 +9,7 @@ import { FilterSelect } from '../../ui/forms/field.tsx';
 import { useChoice } from '../../ui/lists/filters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { Page, Tiles } from '../../ui/page.tsx';
+import { Page, Tiles } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { tileFigure } from '../credits/credits-page.tsx';
 import { utcDayOf } from '../credits/day-chart.tsx';

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/change-button.tsx';
+import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/figures.tsx';
-import { Page } from '../../ui/page.tsx';
+import { number } from '../../ui/number-formats.tsx';
+import { Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration, relativeTime, useNow } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';

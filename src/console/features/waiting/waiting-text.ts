@@ -1,4 +1,4 @@
-import { number } from '../../ui/figures.tsx';
+import { number } from '../../ui/number-formats.tsx';
 import type { Word } from '../../ui/controls/badge.tsx';
 
 /** Every text about what waits. */

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Me } from '../../api/contract.ts';
 import { brand } from '../../api/page-brand.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { Banner, forgetDismissal } from '../../ui/feedback/banner.tsx';

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { useLocation } from 'wouter-preact';
 import { send } from '../../api/call.ts';
-import { useSudoAction } from '../../api/queries.ts';
+import { useSudoAction } from '../../api/read-and-send-hooks.ts';
 import { replaceMe, useAccount } from '../../api/session.ts';
 import { operatorPaths } from '../../paths.ts';
 import { Banner } from '../../ui/feedback/banner.tsx';

@@ -1,10 +1,10 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { AccountContext } from '../../api/queries.ts';
+import { AccountContext } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { ShortcutList } from './keyboard-dialog.tsx';
+import { ShortcutList } from './shortcut-list.tsx';
 import { accountNav } from '../nav.ts';
-import { CommandPalette } from './palette.tsx';
+import { CommandPalette } from './command-palette.tsx';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;

@@ -1,5 +1,5 @@
 import { ChartFrame, niceBound } from './chart-frame.tsx';
-import { number } from '../figures.tsx';
+import { number } from '../number-formats.tsx';
 
 export type Series = { readonly label: string; readonly color: string; readonly values: readonly number[] };
 

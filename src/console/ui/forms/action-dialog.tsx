@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
-import { useSend } from '../../api/queries.ts';
+import { useSend } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
-import { ReadOnlyAwareButton } from './change-button.tsx';
+import { ReadOnlyAwareButton } from './read-only-aware-button.tsx';
 import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';

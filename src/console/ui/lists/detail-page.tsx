@@ -4,7 +4,7 @@ import { LinkButton } from '../controls/button.tsx';
 import { Empty } from '../feedback/empty.tsx';
 import type { Icon } from '../controls/icon.ts';
 import { Loaded, type Read } from '../feedback/loaded.tsx';
-import { Page } from '../page.tsx';
+import { Page } from '../page-layout.tsx';
 import { Skeleton } from '../feedback/skeleton.tsx';
 
 export type BackLink = { readonly href: string; readonly label: string };

@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Answer, Query, ReadPath } from '../../api/call.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
 import { Empty, type EmptyProps } from '../feedback/empty.tsx';
 import { type Filter, FilterBar, useAddress, useFilters } from './filters.tsx';
 import { ArrowUp, SearchX } from '../controls/icons.ts';
 import { ReadError } from '../feedback/loaded.tsx';
-import { Page } from '../page.tsx';
+import { Page } from '../page-layout.tsx';
 import { Pager } from './pager.tsx';
 import { type Selection, useSelection } from './selection.tsx';
 import { useSteadyRows } from './steady-rows.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { type Read, ReadError } from '../feedback/loaded.tsx';
-import { Card } from '../page.tsx';
+import { Card } from '../page-layout.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 type TableCardProps<Row> = Omit<TableProps<Row>, 'caption'> & {

@@ -104,7 +104,11 @@ export async function callBucket<T>(location: BucketLocation, what: string, work
 }
 
 /** Like `callBucket`, but returns undefined for a missing file. */
-export function callBucketForFile<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T | undefined> {
+export function callBucketForFile<T>(
+  location: BucketLocation,
+  what: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
   return callBucket(location, what, () =>
     work().catch((error: unknown) => {
       if (isMissing(error)) return undefined;

@@ -200,7 +200,10 @@ async function sourceOf(bucket: Bucket, [link, method, passing]: SourceRequest):
   const command = method === 'HEAD' ? new HeadObjectCommand(served) : new GetObjectCommand(served);
   // The link to the store ends with ours, or with the credentials it is signed with; ours then leads to a new one.
   const expiresIn = Math.max(1, Math.floor((link.linkExpiresAt - Date.now()) / 1000));
-  return { kind: 'redirect', url: await callBucket(location, 'sign', () => getSignedUrl(client, command, { expiresIn })) };
+  return {
+    kind: 'redirect',
+    url: await callBucket(location, 'sign', () => getSignedUrl(client, command, { expiresIn })),
+  };
 }
 
 /** The store parses the range; one that it does not understand is the whole file. */

@@ -35,7 +35,11 @@ export async function* chunksOf(
 export type ReadBody = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
 
 /** Reads the whole body: into memory, unless `read` stores it elsewhere. */
-export async function readWholeBody(response: IncomingMessage, maxBytes: number, read: ReadBody = buffer): Promise<Answer> {
+export async function readWholeBody(
+  response: IncomingMessage,
+  maxBytes: number,
+  read: ReadBody = buffer,
+): Promise<Answer> {
   return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
 

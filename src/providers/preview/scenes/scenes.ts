@@ -92,7 +92,12 @@ function sky({ frame, palette, random }: SceneRequest): Drawing {
 
 function sun({ frame, palette: { glow }, random, filmFrames }: SceneRequest): Drawing {
   const halfPx = Math.round(between(random, 0.38, 0.54) * Math.min(frame.widthPx, frame.heightPx));
-  const stops = [`0.214 ${mixColors(0.15, glow, '#ffffff')}`, `0.226 ${glow} 0.5`, `0.4 ${glow} 0.18`, `0.65 ${glow} 0.05`];
+  const stops = [
+    `0.214 ${mixColors(0.15, glow, '#ffffff')}`,
+    `0.226 ${glow} 0.5`,
+    `0.4 ${glow} 0.18`,
+    `0.65 ${glow} 0.05`,
+  ];
   const body =
     gradient('radial', 'sun', ...stops, `1 ${glow} 0`) + ellipse(halfPx, halfPx, halfPx, halfPx, 'url(#sun)');
   const x = Math.round(between(random, 0.6, 0.8) * frame.widthPx - halfPx);

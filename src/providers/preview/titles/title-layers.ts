@@ -1,7 +1,7 @@
 import type { Layer } from '../compose-layers.ts';
 import { renderDrawing, gradient, mixColors, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
-import { drawText, drawFittedText } from './drawn-text.ts';
+import { drawText, drawFittedText } from './draw-text.ts';
 
 /** Longer texts do not fit into the lower third in readable letters. */
 const maxCharacters = 130;
@@ -53,7 +53,13 @@ async function title(request: SceneRequest, text: string): Promise<Layer[]> {
   const box = { widthPx: Math.min(frame.widthPx - 2 * marginPx, 1040), heightPx: Math.round(0.24 * frame.heightPx) };
   const sizesPx = sizes.map((part) => Math.round(part * Math.min(frame.widthPx, frame.heightPx)));
   const words = await drawFittedText(text, { weight: 'Bold', trackingEm: -0.018 }, sizesPx, box);
-  const bar = await renderDrawing({ widthPx: 64, heightPx: 6, body: rectangle(0, 0, 64, 6, palette.glow), x: '0', y: '0' });
+  const bar = await renderDrawing({
+    widthPx: 64,
+    heightPx: 6,
+    body: rectangle(0, 0, 64, 6, palette.glow),
+    x: '0',
+    y: '0',
+  });
   const fromFrame = 7;
   const time = { fromFrame, frames: filmFrames - 2 * fromFrame, fadeInFrames: 11, fadeOutFrames: 8 };
   const rise = `26*pow(max(0,1-(n-${fromFrame})/15),3)`;

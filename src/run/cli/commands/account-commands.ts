@@ -3,13 +3,13 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { errorCode } from '../../../platform/errors.ts';
 import { openAccountAs } from '../../../credits/open-account.ts';
-import { bookCreditsAs } from '../../../credits/ledger/credits.ts';
+import { bookCreditsAs } from '../../../credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
 import { maxPriceReasonLength } from '../../../credits/prices/prices.ts';
 import { noAccount } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
 import { accountOption, parseIdempotencyKey, maxNameLength, textParser, wholeNumberParser } from '../arguments.ts';
-import { type CommandAnswer, CommandError } from '../output.ts';
+import { type CommandAnswer, CommandError } from '../command-output.ts';
 import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-command.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
@@ -69,8 +69,16 @@ export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
     .description('grant credits to an account; the reason is stored in the ledger')
     .argument('<credits>', 'number of credits', wholeNumberParser(1))
     .requiredOption(...accountOption)
-    .requiredOption('--reason <text>', `reason, at most ${maxPriceReasonLength} characters`, textParser(maxPriceReasonLength))
-    .option('--idempotency-key <key>', 'books once for this key, so that a repeated command is safe', parseIdempotencyKey)
+    .requiredOption(
+      '--reason <text>',
+      `reason, at most ${maxPriceReasonLength} characters`,
+      textParser(maxPriceReasonLength),
+    )
+    .option(
+      '--idempotency-key <key>',
+      'books once for this key, so that a repeated command is safe',
+      parseIdempotencyKey,
+    )
     .action(run(grant));
 }
 

@@ -9,7 +9,7 @@ import { isObject, parsedJson } from '../../../platform/text/json.ts';
 import { idOfAccountCalled } from '../account-by-name.ts';
 import { addCommand, sampleKeyId } from '../add-command.ts';
 import { collectOption } from '../generate/generation-options.ts';
-import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../output.ts';
+import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
 import {
   addServiceOptions,
   keyHint,

@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { readCatalogueFile } from '../../../catalogue/file/catalogue-file.ts';
 import type { Catalogue, CatalogueModel } from '../../../catalogue/file/catalogue-schema.ts';
-import type { PriceRow } from '../../../catalogue/prices/price-conditions.ts';
+import type { PriceRow } from '../../../catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../../tasks/accept/documented-task-request.ts';
 import { addCommand } from '../add-command.ts';
 import { describeFields } from '../generate/model-fields.ts';
-import { type CommandAnswer, isJsonRequested, isoTime, printAnswer } from '../output.ts';
+import { type CommandAnswer, isJsonRequested, isoTime, printAnswer } from '../command-output.ts';
 
 export function addCatalogueCommands(program: Command): void {
   const catalogue = addCommand(program, 'catalogue').description('check catalogues of models');

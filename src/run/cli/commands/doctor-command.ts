@@ -4,10 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { ConfigError } from '../../../platform/errors.ts';
-import { type DoctorRole, doctorRoles, runDoctorChecks, examineMachine, type DependencyAddresses } from '../../doctor/doctor.ts';
+import {
+  type DoctorRole,
+  doctorRoles,
+  runDoctorChecks,
+  examineMachine,
+  type DependencyAddresses,
+} from '../../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../../doctor/finding.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, isJsonRequested, printAnswer } from '../output.ts';
+import { type CommandAnswer, isJsonRequested, printAnswer } from '../command-output.ts';
 import { readServiceConfig } from '../service-config.ts';
 
 export function addDoctorCommand(program: Command): void {
@@ -54,9 +60,9 @@ async function runningParts(config: Config): Promise<DependencyAddresses> {
   const { databaseUrl, temporal, secret, dataFolder, temporalNamespace: namespace } = config;
   const found = { databaseUrl, temporal, secret };
   if (databaseUrl !== undefined && temporal !== undefined) return found;
-  const { findPostgresUrl } = await import('../../embedded/postgres/postgres.ts');
+  const { findPostgresUrl } = await import('../../embedded/postgres/postgres-server.ts');
   const { foldersOfServers, postgresFolder } = await import('../../embedded/server-folders.ts');
-  const { isPortFree, readPort } = await import('../../embedded/persisted-port.ts');
+  const { isPortFree, readPort } = await import('../../embedded/local-ports.ts');
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
   const address = port === undefined || (await isPortFree(port)) ? undefined : `127.0.0.1:${port}`;
   return {

@@ -1,6 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../config/config.ts';
-import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/api-key.ts';
+import {
+  type Dialect,
+  dialects,
+  ordinaryScopes,
+  type Scope,
+  scopes,
+} from '../../../accounts/keys/scopes-and-caller.ts';
 import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../../tasks/callbacks/callback-schedule.ts';
 import { readOrCreateSecret } from '../../embedded/data-folder.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
@@ -10,7 +16,7 @@ import { dayMs } from '../../../platform/timing/duration.ts';
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
 import { AccountClosed } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
-import { changeWithAudit } from '../../../accounts/operators/operator-actions.ts';
+import { changeWithAudit } from '../../../accounts/operators/audit-log.ts';
 import {
   createOperator,
   type ListedOperator,
@@ -20,8 +26,15 @@ import {
 import { unknownModelRefusal } from '../../../catalogue/models/model.ts';
 import { noAccount } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
-import { accountOption, parseFutureInstant, parseId, maxNameLength, textParser, wholeNumberParser } from '../arguments.ts';
-import { type CommandAnswer, CommandError, listAnswer, notFound, wrongUsage } from '../output.ts';
+import {
+  accountOption,
+  parseFutureInstant,
+  parseId,
+  maxNameLength,
+  textParser,
+  wholeNumberParser,
+} from '../arguments.ts';
+import { type CommandAnswer, CommandError, listAnswer, notFound, wrongUsage } from '../command-output.ts';
 import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-command.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
@@ -161,7 +174,12 @@ export function addCallbackSecretCommands(program: Command, run: RunOnDatabase):
     .description('create a new secret; both sign during the overlap')
     .requiredOption(...accountOption)
     .option('--events', 'the secret that signs events')
-    .option('--overlap <seconds>', 'duration of the overlap', wholeNumberParser(0, maxSecretOverlapSeconds), defaultSecretOverlapSeconds)
+    .option(
+      '--overlap <seconds>',
+      'duration of the overlap',
+      wholeNumberParser(0, maxSecretOverlapSeconds),
+      defaultSecretOverlapSeconds,
+    )
     .action(run(rotateCallbackSecret));
 }
 

@@ -8,11 +8,11 @@ import { copyFiles, type CopyProgress } from '../../../media/store/copy-files.ts
 import { adoptStores } from '../../../media/store/installation-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
 import type { Database } from '../../../platform/database/database.ts';
-import { type StoredResult, listStoredResults } from '../../../tasks/list/task-reports.ts';
+import { type StoredResult, listStoredResults } from '../../../tasks/list/operator-task-queries.ts';
 import { markMediaDeleted } from '../../../tasks/list/expired-media.ts';
 import { addCommand } from '../add-command.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
-import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../output.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
 import type { CommandContext, RunOnDatabase } from '../run-command.ts';
 
 export function addMediaCommands(program: Command, run: RunOnDatabase): void {
@@ -46,7 +46,10 @@ const concurrency = 16;
 /** `--forget` needs `all` if a larger share of the videos is lost. */
 const maxForgottenShare = 0.5;
 
-async function check({ db, config }: CommandContext, { forget }: { readonly forget?: true | 'all' }): Promise<CommandAnswer> {
+async function check(
+  { db, config }: CommandContext,
+  { forget }: { readonly forget?: true | 'all' },
+): Promise<CommandAnswer> {
   const { resultStore = defaultStoreLocation(config), resultStoreAlso } = config;
   const locations = resultStoreAlso === undefined ? [resultStore] : [resultStore, resultStoreAlso];
   const stores = await Promise.all(locations.map((location) => openMediaFiles(location, config)));

@@ -3,7 +3,7 @@ import { type Config, readConfig } from '../../config/config.ts';
 import { SetupError } from '../../../platform/errors.ts';
 import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../output.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
 import { withRunningDatabase } from '../run-command.ts';
 
 export function addMigrateCommand(program: Command): void {
@@ -40,7 +40,7 @@ async function explainConnectionError(error: unknown): Promise<never> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { withUsableTemporal } = await import('../use-tried-temporal.ts');
+  const { withUsableTemporal } = await import('../with-usable-temporal.ts');
   const { registerSearchAttributes } = await import('../../../temporal/connection/search-attributes.ts');
   return withUsableTemporal(target, (client) => registerSearchAttributes(client));
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import { hourMs } from '../../../platform/timing/duration.ts';
-import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/task-queues.ts';
+import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queue-and-workflow-names.ts';
 import { addCommand } from '../add-command.ts';
 import { parseInstant } from '../arguments.ts';
-import { type CommandAnswer, CommandError, wrongUsage } from '../output.ts';
+import { type CommandAnswer, CommandError, wrongUsage } from '../command-output.ts';
 import { type CommandContext, type RunOnDatabase, temporalOf } from '../run-command.ts';
 import { reportTasksAndBooks } from './reconcile-report.ts';
 
@@ -65,6 +65,6 @@ async function withTemporal<T>(
   const target = await temporalOf(config);
   if (target === undefined)
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
-  const { withUsableTemporal } = await import('../use-tried-temporal.ts');
+  const { withUsableTemporal } = await import('../with-usable-temporal.ts');
   return withUsableTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
 }

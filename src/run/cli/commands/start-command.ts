@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { readConfig } from '../../config/config.ts';
-import { scopes } from '../../../accounts/keys/api-key.ts';
+import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import type { RunningService } from '../../embedded/start-service.ts';
 import { retryStartStep } from '../../../platform/timing/retry-start-step.ts';
 import { runUntilSignal, signalled, tolerateOutputErrors } from '../../main/run-until-signal.ts';
 import { createFirstAccount } from '../../../credits/open-account.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
-import { createSetupLink } from '../../../accounts/people/people-actions.ts';
+import { createSetupLink } from '../../../accounts/people/change-users-as-operator.ts';
 import { urlOfLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { addCommand } from '../add-command.ts';
 import { sampleGenerateOptions } from '../generate/generation-options.ts';
-import { type CommandAnswer, typedCommandLine, isJsonRequested, printAnswer } from '../output.ts';
+import { type CommandAnswer, typedCommandLine, isJsonRequested, printAnswer } from '../command-output.ts';
 
 export function addStartCommand(program: Command): void {
   addCommand(program, 'start', '', '--restored', '--json')
@@ -42,7 +42,11 @@ export function addStartCommand(program: Command): void {
     });
 }
 
-function startAnswer(service: RunningService, firstKey: FirstKey | undefined, setupUrl: string | undefined): CommandAnswer {
+function startAnswer(
+  service: RunningService,
+  firstKey: FirstKey | undefined,
+  setupUrl: string | undefined,
+): CommandAnswer {
   const { settings, logPath } = service;
   const { publicUrl, temporalUiUrl, dataFolder } = settings;
   const [consoleUrl, docsUrl] = [`${publicUrl}/console`, `${publicUrl}/docs`];

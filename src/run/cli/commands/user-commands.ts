@@ -2,14 +2,18 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import type { Config } from '../../config/config.ts';
 import { maxEmailLength, normalEmail } from '../../../accounts/people/email-and-password-format.ts';
-import { createSetupLink, type UserIdOrEmail, createResetLinkAs } from '../../../accounts/people/people-actions.ts';
+import {
+  createSetupLink,
+  type UserIdOrEmail,
+  createResetLinkAs,
+} from '../../../accounts/people/change-users-as-operator.ts';
 import { urlOfLink, type LinkWithToken } from '../../../accounts/sign-in/one-time-links.ts';
 import { eraseUserAs } from '../../../accounts/people/erasure.ts';
 import { readOrCreateSecret } from '../../embedded/data-folder.ts';
 import { createMailQueue, type MailQueue, mailKeyPurpose } from '../../../platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, CommandError, isoTime } from '../output.ts';
+import { type CommandAnswer, CommandError, isoTime } from '../command-output.ts';
 import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-command.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
@@ -58,7 +62,10 @@ async function mailQueueOf({ smtp, secret, secretPrevious, dataFolder }: Config)
   );
 }
 
-async function linkAnswer(config: Config, link: LinkWithToken & { readonly isMailed?: boolean }): Promise<CommandAnswer> {
+async function linkAnswer(
+  config: Config,
+  link: LinkWithToken & { readonly isMailed?: boolean },
+): Promise<CommandAnswer> {
   const url = urlOfLink(await publicUrlOf(config), link);
   const { linkId, expiresAt: expireTime, isMailed = false } = link;
   const mailed = isMailed ? ['It is also sent by e-mail.'] : [];

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../../../platform/errors.ts';
-import { type QueueName, queueNames } from '../../../temporal/connection/task-queues.ts';
+import { type QueueName, queueNames } from '../../../temporal/connection/queue-and-workflow-names.ts';
 import { parseQueueNames } from '../../../temporal/connection/parse-queue-names.ts';
 import { addCommand } from '../add-command.ts';
 

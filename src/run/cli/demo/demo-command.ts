@@ -7,7 +7,7 @@ import { type Config, readConfig, removeEnvironmentSettings } from '../../config
 import { addCommand } from '../add-command.ts';
 import { addGenerationOptions, type GenerationOptions } from '../generate/generation-options.ts';
 import { listenForInterruptions } from '../interruption.ts';
-import { isJsonRequested, printAnswer } from '../output.ts';
+import { isJsonRequested, printAnswer } from '../command-output.ts';
 import { createStory } from './story-output.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';

@@ -12,7 +12,7 @@ import {
   type VerifiedCallback,
   verifyCallback,
 } from '../../../../clients/typescript/src/index.ts';
-import { scopes } from '../../../accounts/keys/api-key.ts';
+import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import { ensureSigningSecrets } from '../../../tasks/callbacks/signing-secrets.ts';
 import type { Settings } from '../../config/process-settings.ts';
 import { probeVideo } from '../../../media/video/probe-video.ts';
@@ -22,7 +22,7 @@ import { createDatabase } from '../../../platform/database/database.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { type GenerationOptions, withTaskRequest } from '../generate/generation-options.ts';
 import { saveVideo, serveOnLoopback } from '../generate/serve-and-save.ts';
-import { CommandError, alignColumns } from '../output.ts';
+import { CommandError, alignColumns } from '../command-output.ts';
 import type { Story } from './story-output.ts';
 
 const openingCredits = 1_000;
@@ -143,7 +143,9 @@ async function showLedger({ client, story }: Stage): Promise<void> {
     String(balanceAfter).padStart(7),
     taskId ?? '',
   ]);
-  story.message(['Ledger of the account:', ...alignColumns(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'));
+  story.message(
+    ['Ledger of the account:', ...alignColumns(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'),
+  );
 }
 
 type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;

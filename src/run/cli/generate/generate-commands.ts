@@ -24,7 +24,7 @@ import { describeFields, parseFieldSetting } from './model-fields.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { interruptionError, type Interruptions, listenForInterruptions } from '../interruption.ts';
 import { saveVideo } from './serve-and-save.ts';
-import { CommandError, typedCommandLine, isJsonRequested, printAnswer, wrongUsage } from '../output.ts';
+import { CommandError, typedCommandLine, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
 import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
 import { createStory, type Story } from '../demo/story-output.ts';
 

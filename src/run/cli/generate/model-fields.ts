@@ -1,6 +1,6 @@
 import type { Model } from '../../../../clients/typescript/src/index.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
-import { wrongUsage } from '../output.ts';
+import { wrongUsage } from '../command-output.ts';
 
 // The fields of a model for `generate --set` and `generate --help MODEL`, read from the JSON Schema that the service publishes.
 

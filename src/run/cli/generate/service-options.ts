@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
 import { readAddress } from '../../embedded/data-folder.ts';
-import { CommandError, typedCommandLine } from '../output.ts';
+import { CommandError, typedCommandLine } from '../command-output.ts';
 
 export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string };
 
@@ -17,7 +17,8 @@ const keys = {
     setting: 'operatorKey',
     what: "operator's key",
     variable: 'VIDEOGEN_OPERATOR_KEY',
-    hint: () => `To create one, run this on the machine of the service: ${typedCommandLine('operator', 'create', 'NAME')}`,
+    hint: () =>
+      `To create one, run this on the machine of the service: ${typedCommandLine('operator', 'create', 'NAME')}`,
   },
 } as const;
 export type KeyHolder = keyof typeof keys;

@@ -9,21 +9,21 @@ import { TaskError } from '../../../catalogue/tasks/task-error.ts';
 import { type TaskInput, withDefaults } from '../../../catalogue/input/task-input.ts';
 import { findOrDownloadFfmpeg } from '../../embedded/find-ffmpeg.ts';
 import { createFfmpeg } from '../../../media/ffmpeg/ffmpeg.ts';
-import { createVideoInspector } from '../../../media/video/inspect-video.ts';
+import { createVideoInspector } from '../../../media/video/inspect-and-make-poster.ts';
 import { createVideoNormalizer } from '../../../media/ffmpeg/normalize-video.ts';
 import { runWithDeadline } from '../../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { JsonObject } from '../../../platform/text/json.ts';
 import { checkConformance } from '../../../providers/own/check-conformance.ts';
-import type { Finding } from '../../../providers/own/conformance-report.ts';
-import type { ConformanceCheck } from '../../../providers/own/conformance-recorder.ts';
+import type { Finding } from '../../../providers/own/conformance-rules.ts';
+import type { ConformanceCheck } from '../../../providers/own/conformance-run.ts';
 import { ownJobBody } from '../../../providers/own/own-provider.ts';
 import { addCommand } from '../add-command.ts';
 import { parseId, textParser, wholeNumberParser } from '../arguments.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
-import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../output.ts';
-import { adviseOnTrialVideo, trialRequest } from './trial-and-advice.ts';
+import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
+import { adviseOnTrialVideo, trialRequest } from './provider-trial.ts';
 
 export function addProviderCheckCommand(program: Command, provider: Command): void {
   addCommand(

@@ -4,12 +4,16 @@ import { type Config, secretReader } from '../../config/config.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { unservedModels } from '../../../catalogue/models/served-models.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../../../providers/comfy/workflow-checks.ts';
-import { type ProviderSwitchState, providerSwitchStates, setProviderSwitchAs } from '../../../tasks/jobs/provider-pools.ts';
+import {
+  type ProviderSwitchState,
+  providerSwitchStates,
+  setProviderSwitchAs,
+} from '../../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/provider-status.ts';
 import { listWorkerReports } from '../../../catalogue/models/worker-reports.ts';
 import { addCommand } from '../add-command.ts';
 import { textParser } from '../arguments.ts';
-import { type CommandAnswer, alignColumns, wrongUsage } from '../output.ts';
+import { type CommandAnswer, alignColumns, wrongUsage } from '../command-output.ts';
 import { addProviderCheckCommand } from './provider-check-command.ts';
 import { addProviderTryCommand } from './provider-try-command.ts';
 import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-command.ts';

@@ -38,7 +38,9 @@ export function temporalCliCachePath(cacheFolder: string): string {
 }
 
 /** Returns the explicit program, else one on the PATH, else the pinned version, downloaded once. */
-export async function findOrDownloadTemporalCli(search: ProgramSearch & { readonly searchPath?: string }): Promise<string> {
+export async function findOrDownloadTemporalCli(
+  search: ProgramSearch & { readonly searchPath?: string },
+): Promise<string> {
   const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
   if (explicitPath !== undefined) {
     if ((await serverVersion(explicitPath)) !== undefined) return explicitPath;

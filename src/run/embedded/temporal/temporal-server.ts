@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SetupError } from '../../../platform/errors.ts';
 import { usingTemporal } from '../../../temporal/connection/connect.ts';
 import { registerSearchAttributes } from '../../../temporal/connection/search-attributes.ts';
-import { isPortFree, readOrReservePort } from '../persisted-port.ts';
+import { isPortFree, readOrReservePort } from '../local-ports.ts';
 import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
 import { commandLineOf } from '../running-process.ts';
 
@@ -62,7 +62,8 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
     launch: async ({ isRestart }) => {
       if (!isRestart) ports = await Promise.all(portNames.map((file) => readOrReservePort(join(folder, file))));
       // While ours was down another installation may have taken the port, and its Temporal would answer us.
-      else if (!(await isPortFree(port()))) throw new SetupError(`port ${port()} of 127.0.0.1 is taken by another program`);
+      else if (!(await isPortFree(port())))
+        throw new SetupError(`port ${port()} of 127.0.0.1 is taken by another program`);
       const portOptions = portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]);
       return {
         file: '/bin/sh',

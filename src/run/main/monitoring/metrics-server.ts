@@ -1,5 +1,5 @@
 import { createMetricsApp } from '../../../api/app.ts';
-import { startHttpServer } from '../../../api/core/server/server.ts';
+import { startHttpServer } from '../../../api/core/server/http-server.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { listenError } from '../../../platform/process/startup-errors.ts';

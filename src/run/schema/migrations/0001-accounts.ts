@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely';
-import { dialects, scopes } from '../../../accounts/keys/api-key.ts';
+import { dialects, scopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import { uploadKindByFileName } from '../../../media/references/upload-rules.ts';
 import { roles } from '../../../accounts/people/role.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literalList } from '../../../platform/database/sql.ts';
-import { mailKinds, mailStates } from '../../../platform/mail/mail.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { mailKinds, mailStates } from '../../../platform/mail/mail-texts.ts';
 import { linkPurposes } from '../../../accounts/sign-in/one-time-links.ts';
-import type { ChallengeKind } from '../../../accounts/sign-in/pending-proofs.ts';
+import type { ChallengeKind } from '../../../accounts/sign-in/pending-challenges.ts';
 
 const proofKinds = ['passkey_registration', 'passkey_sign_in', 'oidc'] as const satisfies readonly ChallengeKind[];
 

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { taskStates } from '../../../catalogue/tasks/task.ts';
 import { maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
-import { literalList } from '../../../platform/database/sql.ts';
-import { maxPriceNameLength } from '../../../catalogue/prices/price-conditions.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
 import { promptLexemes } from '../../../tasks/list/task-filter.ts';
 import { finishedCondition, unfinishedCondition } from '../../../catalogue/tasks/task-conditions.ts';
 

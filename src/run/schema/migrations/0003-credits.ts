@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import { ledgerKinds } from '../../../credits/ledger/credits.ts';
-import { literalList } from '../../../platform/database/sql.ts';
+import { ledgerKinds } from '../../../credits/ledger/ledger-entries.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
 import { maxPriceReasonLength } from '../../../credits/prices/prices.ts';
-import { maxPriceCredits, maxPriceNameLength } from '../../../catalogue/prices/price-conditions.ts';
+import { maxPriceCredits, maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
 
 /** The ledger, codes, and prices. */
 export async function up(db: Kysely<unknown>): Promise<void> {

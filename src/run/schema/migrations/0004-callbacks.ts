@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { capColumns } from '../../../accounts/limits/spend-caps.ts';
 import { deliveryStates } from '../../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literalList } from '../../../platform/database/sql.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
 
 /** Callbacks and events of accounts, and what triggers the events. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -5,8 +5,8 @@ import {
   maxAnnouncementLength,
   maxAnnouncementLinkLength,
 } from '../../../accounts/operators/announcement.ts';
-import { operatorActions } from '../../../accounts/operators/operator.ts';
-import { literalList } from '../../../platform/database/sql.ts';
+import { operatorActions } from '../../../accounts/operators/actors-and-actions.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
 
 const generationQueues = ['generation', 'generation-remote'] as const satisfies readonly GenerationQueue[];
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { ledgerKinds, refundKinds } from '../../../credits/ledger/credits.ts';
-import { literalList } from '../../../platform/database/sql.ts';
+import { ledgerKinds, refundKinds } from '../../../credits/ledger/ledger-entries.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
 
 /** Successful tasks whose video fell short of the order, and the refund of the difference of the price. */
 export async function up(db: Kysely<unknown>): Promise<void> {

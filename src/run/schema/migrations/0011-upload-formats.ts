@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { uploadKindByFileName } from '../../../media/references/upload-rules.ts';
-import { literalList } from '../../../platform/database/sql.ts';
+import { literalList } from '../../../platform/database/sql-fragments.ts';
 
 /** More formats of uploaded files, and the size of images, which is checked before the charge; null for files of an earlier release. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Context } from '../../../../src/api/core/context.ts';
+import type { Context } from '../../../../src/api/core/request-context.ts';
 import { refusalHeaders } from '../../../../src/api/core/limits/rate-headers.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import { createRateLimiter, limitCodeAttempts, limitReads } from '../../../../src/api/core/limits/rate-limits.ts';

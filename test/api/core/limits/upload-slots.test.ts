@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { maxUploadBytesAtOnce, maxAccountUploadsAtOnce, withUploadSlot } from '../../../../src/api/core/limits/upload-slots.ts';
+import {
+  maxUploadBytesAtOnce,
+  maxAccountUploadsAtOnce,
+  withUploadSlot,
+} from '../../../../src/api/core/limits/upload-slots.ts';
 import { maxUploadBytes } from '../../../../src/media/references/upload-rules.ts';
 
 const busy = { code: 'uploads_busy' };

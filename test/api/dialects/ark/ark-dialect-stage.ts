@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { scopes as everyScope, type Scope } from '../../../../src/accounts/keys/api-key.ts';
+import { scopes as everyScope, type Scope } from '../../../../src/accounts/keys/scopes-and-caller.ts';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
 import type { Model } from '../../../../src/catalogue/models/model.ts';

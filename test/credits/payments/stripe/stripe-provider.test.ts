@@ -389,5 +389,6 @@ test('a checkout is ended at Stripe', async () => {
 
 test('a secret key is one of test mode by its second part', () => {
   for (const key of ['sk_test_1', 'rk_test_1']) assert.equal(isStripeTestKey(key), true, key);
-  for (const key of ['sk_live_1', 'rk_live_test_1', '_test_1', 'sk_test']) assert.equal(isStripeTestKey(key), false, key);
+  for (const key of ['sk_live_1', 'rk_live_test_1', '_test_1', 'sk_test'])
+    assert.equal(isStripeTestKey(key), false, key);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
 import { findBalanceAndThreshold } from '../../../../src/library/limits/account-limit-use.ts';
-import { listOperatorActions } from '../../../../src/accounts/operators/operator-actions.ts';
+import { listOperatorActions } from '../../../../src/accounts/operators/audit-log.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../../../support/service/operator-key.ts';

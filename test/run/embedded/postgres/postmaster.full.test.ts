@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { findPostgresUrl, startPostgres } from '../../../../src/run/embedded/postgres/postgres.ts';
+import { findPostgresUrl, startPostgres } from '../../../../src/run/embedded/postgres/postgres-server.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -16,7 +16,7 @@ test('root finds the server of another account in a container, too', { skip: !ca
   const { url, stop } = await startPostgres({ folder, log: () => undefined });
   t.after(stop);
   assert.equal(await findPostgresUrl(folder), url);
-  const module = new URL('../../../../src/run/embedded/postgres/postgres.js', import.meta.url).href;
+  const module = new URL('../../../../src/run/embedded/postgres/postgres-server.js', import.meta.url).href;
   const program = `import { findPostgres } from ${JSON.stringify(module)};
     console.log(await findPostgres(${JSON.stringify(folder)}));`;
   const found = execFileSync(setpriv, [...inContainer, '--input-type=module', '--eval', program], {

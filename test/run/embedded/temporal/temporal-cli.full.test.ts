@@ -55,7 +55,10 @@ test('an old program on the path is used, and the log names its limitation', asy
   const folder = await awkwardFolder();
   const log: string[] = [];
   const path = await fakeCli(join(folder, 'temporal'), '1.5.0', '1.29.0');
-  assert.equal(await findOrDownloadTemporalCli({ searchPath: folder, cacheFolder: folder, log: (line) => log.push(line) }), path);
+  assert.equal(
+    await findOrDownloadTemporalCli({ searchPath: folder, cacheFolder: folder, log: (line) => log.push(line) }),
+    path,
+  );
   assert.match(log.join(), /server 1\.29\.0, which does not share/);
 });
 

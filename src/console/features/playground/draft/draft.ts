@@ -1,6 +1,13 @@
 import type { Model, TaskRecord, TaskRequest } from '../../../api/contract.ts';
-import { isObject, type InputValues } from '../../models/input-values.ts';
-import { type ModelInputField, inputFieldsOf, fittedValue, isGiven, fieldValueOf, withFieldValue } from '../form/input-schema.ts';
+import { isObject, type InputValues } from '../../models/input-values-and-schema.ts';
+import {
+  type ModelInputField,
+  inputFieldsOf,
+  fittedValue,
+  isGiven,
+  fieldValueOf,
+  withFieldValue,
+} from '../form/input-schema.ts';
 
 /** Values that the chosen model does not accept stay for the next one that does. */
 export type Draft = {
@@ -44,7 +51,10 @@ export function mergedInput(input: InputValues, values: InputValues): InputValue
 export function taskRequestOf({ model, input, callBackUrl }: Draft, fields: readonly ModelInputField[]): TaskRequest {
   const sent = fields
     .filter((field) => field.isRequired || isGiven(fieldValueOf(input, field)))
-    .reduce<InputValues>((made, field) => withFieldValue(made, field, sentValue(field, fieldValueOf(input, field))), {});
+    .reduce<InputValues>(
+      (made, field) => withFieldValue(made, field, sentValue(field, fieldValueOf(input, field))),
+      {},
+    );
   // The form offers what the model's own schema describes, which the types do not know.
   return { model, input: sent, ...(callBackUrl !== '' && { callBackUrl }) } as unknown as TaskRequest;
 }

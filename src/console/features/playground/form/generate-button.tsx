@@ -1,9 +1,9 @@
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
-import { creditAmountWords, credits } from '../../../ui/figures.tsx';
+import { creditAmountWords, credits } from '../../../ui/number-formats.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { AddCreditsLink } from './add-credits.tsx';
+import { AddCreditsLink } from './add-credits-link.tsx';
 import type { LivePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 import type { Variant } from './variants.ts';

@@ -1,5 +1,5 @@
 import { CheckField, SegmentedOrSelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
-import { textsOf } from '../../models/input-values.ts';
+import { textsOf } from '../../models/input-values-and-schema.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { codePointCount } from '../draft/draft.ts';
 import { type ModelInputControl, type ModelInputField, isGiven } from './input-schema.ts';
@@ -69,7 +69,11 @@ function TextControl({ field, control: { maxLength, isLong }, text, ...shared }:
   return <TextArea {...all} placeholder={playgroundText.promptExample} />;
 }
 
-type ChoiceProps = Shared & { readonly of: ModelInputField; readonly values: Of<'choice'>['values']; readonly value: unknown };
+type ChoiceProps = Shared & {
+  readonly of: ModelInputField;
+  readonly values: Of<'choice'>['values'];
+  readonly value: unknown;
+};
 
 const unset = '';
 

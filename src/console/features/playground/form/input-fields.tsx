@@ -25,7 +25,9 @@ export function InputFields({ fields, draft, problem, onPending, onChange }: Inp
       value={fieldValueOf(draft.input, field)}
       blocked={blockerOf(field, draft)}
       onPending={onPending}
-      onValue={(change) => onChange(({ input }) => ({ input: withFieldValue(input, field, change(fieldValueOf(input, field))) }))}
+      onValue={(change) =>
+        onChange(({ input }) => ({ input: withFieldValue(input, field, change(fieldValueOf(input, field))) }))
+      }
     />
   );
   const minor = fields.filter(isMinor);

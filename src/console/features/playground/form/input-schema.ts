@@ -1,6 +1,6 @@
 import type { Model } from '../../../api/contract.ts';
 import type { UploadKind } from '../../../../media/references/upload-rules.ts';
-import { boundsOf, isObject, mediaKindOf, textsOf, type InputValues } from '../../models/input-values.ts';
+import { boundsOf, isObject, mediaKindOf, textsOf, type InputValues } from '../../models/input-values-and-schema.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 
@@ -154,7 +154,11 @@ export function fieldValueOf(input: InputValues, { parent, name }: Pick<ModelInp
   return isObject(holder) ? holder[name] : undefined;
 }
 
-export function withFieldValue(input: InputValues, { parent, name }: Pick<ModelInputField, 'parent' | 'name'>, value: unknown): InputValues {
+export function withFieldValue(
+  input: InputValues,
+  { parent, name }: Pick<ModelInputField, 'parent' | 'name'>,
+  value: unknown,
+): InputValues {
   if (parent === undefined) return { ...input, [name]: value };
   const holder = input[parent];
   return { ...input, [parent]: { ...(isObject(holder) && holder), [name]: value } };

@@ -4,8 +4,8 @@ import {
   type ApplicablePrice,
   type PricedInput,
   priceAt,
-} from '../../../../catalogue/prices/price-conditions.ts';
-import { isObject, type InputValues } from '../../models/input-values.ts';
+} from '../../../../catalogue/prices/model-prices.ts';
+import { isObject, type InputValues } from '../../models/input-values-and-schema.ts';
 import { defaultInputOf } from './input-schema.ts';
 
 export type LivePrice = {

@@ -1,6 +1,6 @@
 import type { Model } from '../../../api/contract.ts';
 import { CheckField, Segmented } from '../../../ui/forms/field.tsx';
-import { credits } from '../../../ui/figures.tsx';
+import { credits } from '../../../ui/number-formats.tsx';
 import { type Draft, type DraftChange, maxVariants, variantChoices } from '../draft/draft.ts';
 import { playgroundText } from '../playground-text.ts';
 import { otherModelsOf, seedField, type Variant } from './variants.ts';

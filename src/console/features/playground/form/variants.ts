@@ -1,8 +1,15 @@
 import type { Model, TaskRequest } from '../../../api/contract.ts';
-import type { InputValues } from '../../models/input-values.ts';
+import type { InputValues } from '../../models/input-values-and-schema.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { type Draft, fittedDraft, maxVariants, taskRequestOf } from '../draft/draft.ts';
-import { type ModelInputField, inputFieldsOf, isGiven, defaultInputOf, fieldValueOf, withFieldValue } from './input-schema.ts';
+import {
+  type ModelInputField,
+  inputFieldsOf,
+  isGiven,
+  defaultInputOf,
+  fieldValueOf,
+  withFieldValue,
+} from './input-schema.ts';
 import { type LivePrice, livePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 
@@ -55,7 +62,9 @@ function variantOf(model: Model, draft: Draft, now: number) {
 }
 
 export function seedField(model: Model): ModelInputField | undefined {
-  return inputFieldsOf(model).find(({ name, parent, control }) => name === 'seed' && !parent && control.kind === 'number');
+  return inputFieldsOf(model).find(
+    ({ name, parent, control }) => name === 'seed' && !parent && control.kind === 'number',
+  );
 }
 
 /** Seeds that follow the given one, or random ones within the bounds of the model. Text that is no number stays: the API rejects it. */

@@ -1,6 +1,6 @@
 import { uploadFromUrl } from '../../../../media/references/upload-rules.ts';
-import { useRead } from '../../../api/queries.ts';
-import { textsOf, isObject, type InputValues } from '../../models/input-values.ts';
+import { useRead } from '../../../api/read-and-send-hooks.ts';
+import { textsOf, isObject, type InputValues } from '../../models/input-values-and-schema.ts';
 import { previewLinkOf, storePreviewLink } from '../../tasks/media-thumbnail.tsx';
 import type { Draft } from '../draft/draft.ts';
 

@@ -1,10 +1,15 @@
 import { failureOf, sentence } from '../../../api/problem.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RotateCw } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/figures.tsx';
+import { credits } from '../../../ui/number-formats.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { playgroundText } from '../playground-text.ts';
-import { type AcceptedVariant, isCertainlyNotCharged, type RefusedVariant, useRetryVariant } from '../use-generation.ts';
+import {
+  type AcceptedVariant,
+  isCertainlyNotCharged,
+  type RefusedVariant,
+  useRetryVariant,
+} from '../use-generation.ts';
 
 type RefusedProps = { readonly refused: RefusedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
 

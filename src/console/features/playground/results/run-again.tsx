@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Model, TaskRequest } from '../../../api/contract.ts';
-import { useSend } from '../../../api/queries.ts';
+import { useSend } from '../../../api/read-and-send-hooks.ts';
 import { useRoleReason } from '../../../api/session.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RefreshCw } from '../../../ui/controls/icons.ts';
 import { Menu } from '../../../ui/controls/menu.tsx';
-import { credits } from '../../../ui/figures.tsx';
+import { credits } from '../../../ui/number-formats.tsx';
 import { useNow } from '../../../ui/time.tsx';
 import { toast, toastFailure } from '../../../ui/feedback/toast.tsx';
 import type { TaskView } from '../../tasks/detail/use-task.ts';

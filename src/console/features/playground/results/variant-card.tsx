@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Volume2, VolumeX } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/figures.tsx';
+import { credits } from '../../../ui/number-formats.tsx';
 import type { SharedPlayback } from '../../../ui/player.tsx';
 import { duration, useNow } from '../../../ui/time.tsx';
 import { CancelTaskButton, DownloadLink } from '../../tasks/detail/task-actions.tsx';

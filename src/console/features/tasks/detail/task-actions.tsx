@@ -4,7 +4,7 @@ import { paths } from '../../../paths.ts';
 import { ActionButton, ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
 import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/figures.tsx';
+import { credits } from '../../../ui/number-formats.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { auditHint } from '../../audit/audit-hint.ts';
 import { tasksText } from '../tasks-text.ts';

@@ -1,6 +1,6 @@
 import type { TaskTimeline } from '../../../api/contract.ts';
-import { bytes, SignedAmount, number, nonStandardPriceName } from '../../../ui/figures.tsx';
-import { Card, Facts } from '../../../ui/page.tsx';
+import { bytes, SignedAmount, number, nonStandardPriceName } from '../../../ui/number-formats.tsx';
+import { Card, Facts } from '../../../ui/page-layout.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
 import { ledgerKindWord } from '../../credits/credits-text.ts';

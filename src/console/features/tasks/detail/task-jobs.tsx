@@ -1,6 +1,6 @@
 import type { TaskDetail } from '../../../api/contract.ts';
 import { StateLabel } from '../../../ui/controls/badge.tsx';
-import { formatMicros } from '../../../ui/figures.tsx';
+import { formatMicros } from '../../../ui/number-formats.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
 import { jobWord, tasksText } from '../tasks-text.ts';

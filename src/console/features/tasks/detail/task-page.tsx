@@ -3,7 +3,7 @@ import { accountPages } from '../../../pages.ts';
 import { CopyId, shortId } from '../../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../../ui/lists/detail-page.tsx';
 import { Film } from '../../../ui/controls/icons.ts';
-import { Page } from '../../../ui/page.tsx';
+import { Page } from '../../../ui/page-layout.tsx';
 import { StateWord } from '../../../ui/controls/badge.tsx';
 import { CallbackCard } from '../../callbacks/callback-card.tsx';
 import { storePreviewLink } from '../media-thumbnail.tsx';

@@ -1,7 +1,7 @@
 import type { Icon } from '../../../ui/controls/icon.ts';
 import { Clapperboard, Trash2 } from '../../../ui/controls/icons.ts';
 import { Player, type SharedPlayback } from '../../../ui/player.tsx';
-import { TaskFailureReceipt } from './task-receipt.tsx';
+import { TaskFailureReceipt } from './task-failure-receipt.tsx';
 import { tasksText, taskWord } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 import './task.css';

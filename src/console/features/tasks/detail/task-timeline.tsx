@@ -1,4 +1,4 @@
-import { Card } from '../../../ui/page.tsx';
+import { Card } from '../../../ui/page-layout.tsx';
 import { ClockTime, duration } from '../../../ui/time.tsx';
 import { stepWord, tasksText, taskWord } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';

@@ -1,5 +1,5 @@
 import type { ListedTask, OperatorListedTask, TaskDetail, TaskRecord, TaskTimeline } from '../../../api/contract.ts';
-import { useRead, useParallelReads } from '../../../api/queries.ts';
+import { useRead, useParallelReads } from '../../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { operatorPaths, paths } from '../../../paths.ts';
 import type { CallbackView } from '../../callbacks/callback-card.tsx';

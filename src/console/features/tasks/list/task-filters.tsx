@@ -1,12 +1,12 @@
 import type { Answer, Query } from '../../../api/call.ts';
-import { useRead } from '../../../api/queries.ts';
+import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
 import { unindexedFilters } from '../../../../tasks/list/filter-indexes.ts';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { rangeFilters } from '../../../ui/forms/date-range-filters.tsx';
 import { choiceFilter, type Filter, useAddress, useFilters } from '../../../ui/lists/filters.tsx';
-import { number } from '../../../ui/figures.tsx';
+import { number } from '../../../ui/number-formats.tsx';
 import { accountFilter } from '../../accounts/account-search.tsx';
 import { failCodes, failCodeWords, stateFilters, tasksText } from '../tasks-text.ts';
 

@@ -3,7 +3,7 @@ import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
 import { StateLabel } from '../../../ui/controls/badge.tsx';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
-import { number } from '../../../ui/figures.tsx';
+import { number } from '../../../ui/number-formats.tsx';
 import { useAddress } from '../../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../../ui/lists/table.tsx';
 import { Time } from '../../../ui/time.tsx';

@@ -2,7 +2,7 @@ import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { paths } from '../../../paths.ts';
 import { LinkButton } from '../../../ui/controls/button.tsx';
 import { Plus } from '../../../ui/controls/icons.ts';
-import { Page } from '../../../ui/page.tsx';
+import { Page } from '../../../ui/page-layout.tsx';
 import { ExportTasks } from './export-tasks.tsx';
 import { useTaskFilters } from './task-filters.tsx';
 import { TaskList } from './task-list.tsx';

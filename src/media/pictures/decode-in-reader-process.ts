@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises';
+import type { Sharp } from 'sharp';
+import { formatOfBytes } from '../references/file-format.ts';
+import { decodeBmp } from './decode-bmp.ts';
+import { decodeHeic } from './decode-heic.ts';
+import {
+  checkImageHeader,
+  damagedImage,
+  ImageRefusal,
+  unreadableImage,
+  toPlainImage,
+  untrustedImageOptions,
+} from './decode-jpeg-png-webp.ts';
+import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
+import { sharp } from './image-library.ts';
+import { refuseRawPhoto } from './refuse-raw-photo.ts';
+
+// This runs in the process of `video-reader.ts` alone, because a crafted file can crash a decoder or use up all memory.
+
+sharp.unblock({ operation: ['Heif', 'Nsgif', 'Tiff'].map((format) => `VipsForeignLoad${format}Buffer`) });
+
+export type DecodedPicture =
+  | { readonly jpeg: Uint8Array; readonly widthPx: number; readonly heightPx: number }
+  | { readonly refusal: string; readonly reason: ImageRefusal['reason'] };
+
+/** Decodes a HEIC, AVIF, GIF, BMP or TIFF. */
+export async function decodeInReaderProcess(path: string): Promise<DecodedPicture> {
+  const bytes = await readFile(path);
+  try {
+    return await decodePicture(bytes);
+  } catch (error) {
+    if (error instanceof ImageRefusal) return { refusal: error.message, reason: error.reason };
+    throw error;
+  }
+}
+
+async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
+  const name = formatOfBytes(bytes)?.name;
+  if (name === 'a HEIC image') return await toPlainImage(await decodeHeic(bytes));
+  if (name === 'a BMP image') return await toPlainImage(decodeBmp(bytes));
+  if (name === 'a TIFF image') refuseRawPhoto(bytes);
+  else if (name !== 'an AVIF image' && name !== 'a GIF image') throw unreadableImage(bytes);
+  if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12)))
+    throw new ImageRefusal('is animated; send a still image');
+  await checkImageHeader(bytes).catch((error: unknown) => {
+    // Its first bytes are those of the format.
+    throw error instanceof ImageRefusal && error.reason === 'format' ? damagedImage(error) : error;
+  });
+  const image = sharp(bytes, untrustedImageOptions);
+  const colors = name === 'an AVIF image' ? heifColorsOf(bytes) : {};
+  // libvips converts by a profile, and ignores the numbers.
+  return await toPlainImage(colors.wide === undefined ? image : await convertedColors(image, colors));
+}
+
+async function convertedColors(image: Sharp, colors: HeifColors): Promise<Sharp> {
+  const { data, info } = await image.toColourspace('srgb').removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  await convertToSrgb({ data, channels: 3 }, colors);
+  return sharp(data, { raw: { width: info.width, height: info.height, channels: 3 } });
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from '../../platform/text/json.ts';
+import { type MediaByRole, noMedia } from '../../catalogue/media/media-by-role.ts';
+import { classifyCreate, type Reply } from '../answers.ts';
+import type { JobRequest, NotAccepted, Refused, RequestBody } from '../provider-contract.ts';
+import { mediaOfRoles } from '../requests/media-parts.ts';
+import { type MediaUpload, uploadMedia } from '../requests/upload-media.ts';
+import { formBody } from '../requests/request-bodies.ts';
+import { answerData, rulesOfCreate, failureIn } from './answer-meaning.ts';
+import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
+import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
+import type { ExpressionReader } from './expression-reader.ts';
+
+export type ImageUploads = {
+  readonly file: ProviderFile;
+  readonly reader: ExpressionReader;
+  readonly upload: NonNullable<ProviderFile['upload']>;
+  readonly send: (body: RequestBody) => Promise<Reply>;
+  /** The data of expressions before an answer. */
+  readonly known: JsonObject;
+};
+
+/** Sends the images that the request uses, and returns what the upstream named them. Clips are never uploaded. */
+export async function uploadImages(
+  request: JobRequest,
+  uploads: ImageUploads,
+): Promise<MediaByRole<string> | NotAccepted | Refused> {
+  const { file } = uploads;
+  const { images, firstFrame, lastFrame } = mediaOfRoles(await request.media(), (role) => usesMedia(file, [role]));
+  return await uploadMedia({ ...noMedia, images, firstFrame, lastFrame }, file, async (image) =>
+    stored(await formBody([[uploads.upload.field, image]]), uploads),
+  );
+}
+
+async function stored(
+  form: RequestBody,
+  { file, reader, upload, send, known }: ImageUploads,
+): Promise<MediaUpload<string>> {
+  // An upload is answered in the form of a create; what it creates is the image.
+  const asCreate = { ...file, create: { ...file.create, id: upload.value, handle: undefined } };
+  const reply = await send(form);
+  const outcome = classifyCreate(reply, await rulesOfCreate({ file: asCreate, reader }, reply, known));
+  if (outcome.kind === 'accepted') return { stored: outcome.id };
+  if (outcome.kind !== 'unknown' || 'error' in reply) return outcome;
+  // Some upstreams reject an image with a status of 5xx, which proves enough, because no job was requested.
+  const error = await failureIn({ file, reader }, answerData(reply, known));
+  return error.kind === 'upstream' ? outcome : { kind: 'refused', error };
+}

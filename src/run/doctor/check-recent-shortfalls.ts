@@ -1,0 +1,18 @@
+import type { ModelShortfalls } from '../../tasks/list/operator-task-queries.ts';
+import { type Finding, ok, warning } from './finding.ts';
+
+const maxShown = 3;
+
+/** A model whose videos fall short of their orders is sold with more than it makes, such as sound. */
+export function recentShortfallsFinding(shortfalls: readonly ModelShortfalls[]): Finding {
+  if (shortfalls.length === 0) return ok('results', 'no video of the last week fell short of its order');
+  const shown = shortfalls
+    .slice(0, maxShown)
+    .map(({ model, tasks, failMsg }) => `${tasks} of ${model} (the last one: ${failMsg})`);
+  const more = shortfalls.length > maxShown ? ` and those of ${shortfalls.length - maxShown} more models` : '';
+  return warning(
+    'results',
+    `videos of the last week that no customer got, with a full refund: ${shown.join(', ')}${more}`,
+    'Sell what the model makes: set its input, such as generateAudio: { fixed: false } for silent videos, or shortfall (docs/models.md).',
+  );
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setFavoritesAndTags, listFavoriteOrTaggedVideos } from '../../../src/library/gallery/favorites-and-tags.ts';
+import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
+import { storeVideo } from './gallery-stage.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+test('the labeled videos of an account are listed for its export, each once, by id and page by page', async () => {
+  const { db } = service.database;
+  const newAccount = async () => (await service.newAccount(100_000)).accountId;
+  const [accountId, other] = [await newAccount(), await newAccount()];
+  const label = async (of: string, isFavorite: boolean, addTags: readonly string[]) => {
+    const { taskId } = await storeVideo(service, of, 'a boat');
+    assert.ok(await setFavoritesAndTags(db, { accountId: of, taskIds: [taskId], isFavorite, addTags, removeTags: [] }));
+    return { taskId, isFavorite, tags: addTags };
+  };
+  const made = [
+    await label(accountId, true, ['boats', 'sea']),
+    await label(accountId, false, ['sea']),
+    await label(accountId, true, []),
+  ];
+  await label(accountId, false, []);
+  await label(other, true, ['sea']);
+  const labeled = made.toSorted((a, b) => (a.taskId < b.taskId ? -1 : 1));
+  const list = (cursor: string | undefined, limit: number) => listFavoriteOrTaggedVideos(db, accountId, cursor, limit);
+  assert.deepEqual(await list(undefined, 10), labeled);
+  assert.deepEqual(
+    [await list(undefined, 2), await list(labeled[1]?.taskId, 2)],
+    [labeled.slice(0, 2), labeled.slice(2)],
+  );
+});

@@ -1,0 +1,30 @@
+import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
+import type { Catalogue } from '../../src/catalogue/file/catalogue-schema.ts';
+import { createProviders, type ProvidersDeps } from '../../src/providers/provider-registry.ts';
+import { heldProvider } from '../support/tasks/fake-providers.ts';
+
+/** A catalogue with the files that it refers to, by their names beside it. */
+export function catalogueFrom(catalogue: object, files: Readonly<Record<string, object>> = {}): Catalogue {
+  const texts: Readonly<Record<string, object>> = { catalogue, ...files };
+  return readCatalogueFile({
+    path: '/x/catalogue',
+    readText: (path) => JSON.stringify(texts[path.slice('/x/'.length)]),
+  });
+}
+
+/** The providers of the catalogue in force, whose secrets are all the same. */
+export function openProviders(
+  catalogue: () => Catalogue,
+  openClient: ProvidersDeps['openClient'],
+  secret = 'secret',
+  emit: ProvidersDeps['emit'] = () => {},
+): ReturnType<typeof createProviders> {
+  return createProviders({
+    catalogue,
+    preview: heldProvider({ onRun: () => {} }),
+    readSecret: () => () => secret,
+    openClient,
+    emit,
+    warn: () => {},
+  });
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { reserveFreePort, readOrReservePort, reservePort } from '../../../src/run/embedded/local-ports.ts';
+import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
+
+endProcessesAfterTests();
+
+test('a port that a process has chosen is chosen by no other until that process ends', async (t) => {
+  const other = await runStarter('port');
+  t.after(other.kill);
+  const port = Number(other.report['port']);
+  assert.ok(port > 0);
+  assert.equal(await reservePort(port), false);
+  await other.kill();
+  assert.equal(await reservePort(port), true);
+  assert.equal(await reservePort(port), false, 'nor twice by the same one');
+});
+
+test('a stored port stays the same, and is replaced when a program listens on it', async (t) => {
+  const file = await awkwardFolder();
+  await mkdir(dirname(file), { recursive: true });
+  const port = await reserveFreePort();
+  await writeFile(file, `${port}\n`);
+  assert.equal(await readOrReservePort(file), port);
+  const program = createServer().listen(port, '127.0.0.1');
+  t.after(() => void program.close());
+  await once(program, 'listening');
+  const another = await readOrReservePort(file);
+  assert.notEqual(another, port);
+  assert.equal(await readFile(file, 'utf8'), `${another}\n`);
+});
