@@ -53,8 +53,12 @@ const expected: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ledger_violations: { '': 12 },
   stuck_tasks: { '': 13 },
   tasks: {
-    ...{ 'waiting local': 1, 'queuing local': 2, 'generating local': 0 },
-    ...{ 'waiting remote': 0, 'queuing remote': 3, 'generating remote': 4 },
+    'waiting local': 1,
+    'queuing local': 2,
+    'generating local': 0,
+    'waiting remote': 0,
+    'queuing remote': 3,
+    'generating remote': 4,
   },
   queue_depth: {
     'tasks local': 1,
@@ -64,7 +68,10 @@ const expected: Readonly<Record<string, Readonly<Record<string, number>>>> = {
     'callbacks ': 15,
   },
   queue_oldest_age_seconds: {
-    ...{ 'tasks local': 1.25, 'generation local': 2.25, 'tasks remote': 0, 'generation-remote remote': 3.25 },
+    'tasks local': 1.25,
+    'generation local': 2.25,
+    'tasks remote': 0,
+    'generation-remote remote': 3.25,
     'callbacks ': 5.25,
   },
   callbacks_pending: { '': 14 },
