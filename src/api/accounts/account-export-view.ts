@@ -24,7 +24,7 @@ import { maxUploads, uploadKey } from '../../media/references/upload-rules.ts';
 import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkSigner, presentListedTask } from '../tasks/task-view.ts';
-import { presentSecurityEvent as presentSecurityEvent } from '../people/security-event-view.ts';
+import { presentSecurityEvent } from '../people/security-event-view.ts';
 import { readPages } from '../core/csv-answer.ts';
 import { presentKey } from './key-view.ts';
 

@@ -72,7 +72,7 @@ export function presentStatement(
 }
 
 const monthError = 'must be a month that has begun, such as 2026-01';
-const month = textParameter(monthError)
+const monthParameter = textParameter(monthError)
   .regex(/^\d{4}-\d\d$/, { error: monthError })
   .meta({ description: 'A month in UTC.', example: '2026-01' });
 
@@ -135,7 +135,7 @@ const ownData = defineEndpoint({
   scope: 'credits:read',
   summary: 'Get the statement of a month',
   description: about,
-  query: strictQuery({ month }),
+  query: strictQuery({ month: monthParameter }),
   data: statementSchema,
   handler: async ({ caller, query }, deps: ReadDeps) => {
     const { accountId, createdAt } = await requireOwnAccount(deps.db, caller);
@@ -149,7 +149,7 @@ function ownFile(format: StatementFormat, operationId: string, summary: string) 
     route: `GET /api/v1/credits/statement.${format}`,
     scope: 'credits:read',
     summary,
-    query: strictQuery({ month }),
+    query: strictQuery({ month: monthParameter }),
     ...statementFormats[format].spec,
     handler: ({ caller: { accountId }, query, ctx }, deps: StatementDeps) =>
       statementFile({ ctx, accountId, query }, deps, format),
@@ -161,7 +161,7 @@ function adminFile(format: StatementFormat, operationId: string, summary: string
     operationId,
     route: `GET /api/admin/v1/credits/statement.${format}`,
     summary,
-    query: strictQuery({ accountId: idParameter('an account'), month }),
+    query: strictQuery({ accountId: idParameter('an account'), month: monthParameter }),
     ...statementFormats[format].spec,
     failures: ['account_not_found'],
     handler: async ({ ctx, query }, deps: StatementDeps) => {

@@ -147,14 +147,14 @@ const trends = defineEndpoint({
   query: strictQuery({ range }),
   data: trendsSchema,
   handler: async ({ query }, { db, catalogue, now }: WithDb & WithCatalogue & WithClock) => {
-    const { micros, currency } = catalogue().creditValue;
+    const credit = catalogue().creditValue;
     const period = trendBuckets(query.range, now());
     const [fromMs = 0] = period.startTimes;
     const [figures, paid] = await Promise.all([
-      readTrends(db, { fromMs, bucketMs: period.bucketMs, currency }),
+      readTrends(db, { fromMs, bucketMs: period.bucketMs, currency: credit.currency }),
       readPaidMoney(db, { fromMs, toMs: now() }),
     ]);
-    return presentTrends({ range: query.range, period, figures, paid, credit: { micros, currency } });
+    return presentTrends({ range: query.range, period, figures, paid, credit });
   },
 });
 

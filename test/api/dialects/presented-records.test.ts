@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presentArkTask } from '../../../src/api/dialects/ark/ark-task.ts';
 import { dialectAdapter } from '../../../src/api/dialects/dialect.ts';
-import { presentOpenAIVideo as presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
-import { presentOpenRouterVideo as presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
+import { presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
+import { presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { TaskRecord } from '../../../src/tasks/public-record.ts';
 import {

@@ -47,7 +47,7 @@ test('the facts are those of the user, the database and the server', async (t) =
       setting::int - (select setting::int from pg_settings where name = 'superuser_reserved_connections') as connections
     from pg_settings where name = 'max_connections'`);
   assert.ok(server);
-  const before = await clock();
+  const startedAt = await clock();
   const { now, version, usedConnections, ...facts } = await as(readDatabaseFacts);
   const expected: Omit<DatabaseFacts, 'now' | 'version' | 'usedConnections'> = {
     versionNumber: Number(server['versionNumber']),
@@ -65,7 +65,7 @@ test('the facts are those of the user, the database and the server', async (t) =
   assert.deepEqual(facts, expected);
   assert.ok(String(server['version']).includes(version));
   assert.ok(usedConnections > 0);
-  assert.ok(now >= before && now <= (await clock()), String(now));
+  assert.ok(now >= startedAt && now <= (await clock()), String(now));
   await run(`alter role ${role} connection limit 7`);
   await run(`alter database ${name()} connection limit 90`);
   await run(`alter role ${role} set default_transaction_read_only = on`);
@@ -110,8 +110,8 @@ test('the rights on each table are listed, and whether the user owns it, without
   const rights = ['select', 'insert', 'update', 'delete'];
   const some = ['accounts', 'api_keys', 'tasks', 'ledger_entries'];
   for (const [index, table] of some.entries()) await run(`grant ${rights[index]} on ${table} to ${role}`);
-  const lacking = some.map((table, index) => [table, rights.toSpliced(index, 1).join(', ').toUpperCase()]);
-  assert.deepEqual(await as((db) => listMissingRights(db)), listed(Object.fromEntries(lacking), all, false));
+  const lacking = some.map((table, index) => [table, rights.toSpliced(index, 1).join(', ').toUpperCase()] as const);
+  assert.deepEqual(await as((db) => listMissingRights(db)), listed(Object.fromEntries<string>(lacking), all, false));
   assert.deepEqual(await listMissingRights(database.db), listed({}, '', true));
   await run(`drop table theirs`);
   await run(`drop role ${owner}`);

@@ -308,10 +308,8 @@ describe('the reversals of a payment', () => {
     const thirds = [367, 367, 366].map((amount, index) => refund(`re_${index}`, amount, { currency, charge }));
     const parts = (await read(thirds, []))?.map(({ minorUnits }) => minorUnits);
     assert.deepEqual(parts, [332, 333, 334]);
-    assert.equal(
-      parts?.reduce((sum = 0, part = 0) => sum + part, 0),
-      order.minorUnits,
-    );
+    const sum = parts?.reduce<number>((total, part) => total + (part ?? 0), 0);
+    assert.equal(sum, order.minorUnits);
     for (const unknown of [null, 'ch_1', { currency: 'gbp', amount: 1_100 }, { currency, amount: 0 }]) {
       const [reversal] = (await read([refund('re_1', 10, { currency, charge: unknown })], [])) ?? [];
       assert.deepEqual(reversal, { reference: 're_1', minorUnits: undefined, ...refunded });
