@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { defaultBrand } from '../../support/service/default-brand.ts';
+import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
 import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
 import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';

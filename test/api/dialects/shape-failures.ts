@@ -7,7 +7,7 @@ import { maxUploads } from '../../../src/media/references/upload-rules.ts';
 import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Moderator, ModerationVerdict } from '../../../src/providers/moderation/moderator.ts';
-import { noModerator } from '../../support/service/no-moderator.ts';
+import { noModerator } from '../../support/service/defaults/no-moderator.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import type { Answer } from '../../support/service/http-client.ts';

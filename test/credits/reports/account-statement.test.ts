@@ -13,7 +13,7 @@ import {
   requireSum,
   sumSections,
 } from '../../../src/credits/reports/account-statement.ts';
-import { defaultBrand } from '../../support/service/default-brand.ts';
+import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { statementHtml } from '../../../src/api/credits/statement-page.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { parseAccent } from '../../../src/platform/brand/accent.ts';
 import { type Brand, asciiBrandName, mailSignatureOf } from '../../../src/platform/brand/brand.ts';
-import { defaultBrand } from '../../support/service/default-brand.ts';
+import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { createTestCallbackSender } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { readConfig } from '../../../src/run/config/config.ts';

@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { createMailQueue, mailKeyPurpose, maxMailAttempts } from '../../../src/platform/mail/mail-queue.ts';
 import { mailSignatureOf } from '../../../src/platform/brand/brand.ts';
-import { defaultBrand } from '../../support/service/default-brand.ts';
+import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { defaultBrand } from '../../support/service/default-brand.ts';
+import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'videogen-brand-'));

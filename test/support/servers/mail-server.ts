@@ -1,6 +1,6 @@
 import { SMTPServer } from 'smtp-server';
 import { mailSignatureOf } from '../../../src/platform/brand/brand.ts';
-import { defaultBrand } from '../service/default-brand.ts';
+import { defaultBrand } from '../service/defaults/default-brand.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { sendDueMails } from '../../../src/platform/mail/send-mails.ts';
 import type { SecretBox } from '../../../src/platform/secrets/secret-box.ts';

@@ -7,9 +7,9 @@ import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts'
 import type { Model } from '../../../src/catalogue/models/model.ts';
 import type { Scope } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
-import { defaultBrand } from './default-brand.ts';
+import { defaultBrand } from './defaults/default-brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
-import { noModerator } from './no-moderator.ts';
+import { noModerator } from './defaults/no-moderator.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';

@@ -65,14 +65,14 @@ test('every film says in the picture, from its first frame to its last, that no 
 });
 
 test('on a machine that says nothing about its fonts, settings of ours are used and nothing complains', async (t) => {
-  const [config, drawing] = ['run/config/config.js', 'providers/preview/titles/drawn-text.js'].map((path) =>
+  const [config, drawing] = ['run/config/config.js', 'providers/preview/titles/draw-text.js'].map((path) =>
     JSON.stringify(new URL(`../../../../src/${path}`, import.meta.url).href),
   );
   const folder = await temporaryFolder(t);
   const program = `import { provideFontSettings } from ${config};
     provideFontSettings(${JSON.stringify(join(folder, 'fonts & <more>'))}, '/nowhere');
-    const { drawnText } = await import(${drawing});
-    console.log((await drawnText('A fox', { weight: 'Bold' }, 40)).widthPx > 40);`;
+    const { drawText } = await import(${drawing});
+    console.log((await drawText('A fox', { weight: 'Bold' }, 40)).widthPx > 40);`;
   const env = { HOME: folder, XDG_CACHE_HOME: folder };
   const child = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { env, encoding: 'utf8' });
   assert.deepEqual([child.stderr, child.stdout], ['', 'true\n']);

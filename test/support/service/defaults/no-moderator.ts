@@ -1,4 +1,4 @@
-import type { Moderator } from '../../../src/providers/moderation/moderator.ts';
+import type { Moderator } from '../../../../src/providers/moderation/moderator.ts';
 
 export const noModerator: Moderator = {
   checks: () => false,

@@ -1,4 +1,4 @@
-import { type Brand, productName } from '../../../src/platform/brand/brand.ts';
+import { type Brand, productName } from '../../../../src/platform/brand/brand.ts';
 
 export const defaultBrand: Brand = {
   name: productName,
