@@ -4,10 +4,7 @@ export type Deadline = {
   stop(): void;
 };
 
-/**
- * Aborts the signal after `leftMs`. If no time is left, the signal is aborted
- * before it is returned.
- */
+/** Aborts the signal after `leftMs`. If no time is left, the signal is aborted before it is returned. */
 export type StartDeadline = (leftMs: number) => Deadline;
 
 export const startDeadline: StartDeadline = (leftMs) => {

@@ -23,9 +23,8 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
 }
 
 /**
- * Does the same as `withActivityFailures` for a long step, and records when
- * Temporal repeats a failed attempt, because operators cannot list Temporal's
- * own timers.
+ * Does the same as `withActivityFailures` for a long step, and records when Temporal repeats a failed attempt, because operators cannot
+ * list Temporal's own timers.
  */
 export async function withRetryRecorded<T>(db: Database, taskId: string, work: () => Promise<T>): Promise<T> {
   return await withActivityFailures(async () => {

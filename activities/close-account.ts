@@ -22,10 +22,7 @@ export type PaymentProviderDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 
 export type EmptiedPage = {
-  /**
-   * Tasks, uploads and unpaid checkouts that were left to end or to delete.
-   * Some may still be left.
-   */
+  /** Tasks, uploads and unpaid checkouts that were left to end or to delete. Some may still be left. */
   readonly found: number;
   /** The start of the next page; undefined after the last one. */
   readonly after: string | undefined;

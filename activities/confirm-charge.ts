@@ -30,17 +30,13 @@ export type ChargedTask = {
   /** Limits the time that generation runs, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
-  /**
-   * True if an upstream generates the video. Such tasks have a task queue of
-   * their own.
-   */
+  /** True if an upstream generates the video. Such tasks have a task queue of their own. */
   readonly isRemote: boolean;
 };
 
 /**
- * The activity `chargeCredits`. It confirms the charge that createTask made in its own transaction, and charges only a task that came
- * with an `order`. Idempotent.
- * Fails without a retry when there is neither a task nor an order that can be charged.
+ * The activity `chargeCredits`. It confirms the charge that createTask made in its own transaction, and charges only a task that came with
+ * an `order`. Idempotent. Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createConfirmCharge(deps: ConfirmChargeDeps) {
   return async ({ taskId, order }: { taskId: string; order?: OperatorOrder | undefined }): Promise<ChargedTask> => {
@@ -58,8 +54,7 @@ export function createConfirmCharge(deps: ConfirmChargeDeps) {
 }
 
 /**
- * The API may accept a task of a new model before this worker has read the
- * changed catalogue. So an unknown model is retried for this time.
+ * The API may accept a task of a new model before this worker has read the changed catalogue. So an unknown model is retried for this time.
  */
 const catalogueReadMs = 60_000;
 

@@ -70,9 +70,8 @@ async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: b
 }
 
 /**
- * Throws if the task must wait for a slot or for our own machine. The task then
- * stays `queuing`, and its deadline does not run, because its attempt has not
- * begun.
+ * Throws if the task must wait for a slot or for our own machine. The task then stays `queuing`, and its deadline does not run, because its
+ * attempt has not begun.
  */
 async function admit(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
   requireWorkingMachine(deps.machine);
@@ -117,8 +116,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
     // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
     if (started.at !== undefined)
       deps.events.emit({ kind: 'stage_ended', stage: 'generation', durationMs: Date.now() - started.at });
-    // The upstream has fetched the copies of the reference media.
-    // `housekeeping` deletes those that a failed task or a crash leaves behind.
+    // The upstream has fetched the copies of the reference media. `housekeeping` deletes those that a failed task or a crash leaves behind.
     if (hasMedia) await deps.media.deleteFolder(referenceFolderOf(taskId));
     return outcome.staged;
   } finally {

@@ -28,12 +28,10 @@ export type SendCallbackInput = Pick<Delivery, 'deliveryId'> & {
 };
 
 /**
- * Makes one signed attempt at a callback or an event, and records its status
- * and time. The body of a callback is what recordInfo returns at that time, in
- * the dialect of the task. A 2xx is success, a 410 ends the delivery, and
- * everything else is a failure; `isLast` then ends the delivery as failed. A
- * delivery that has ended is not sent again. While it is pending, an attempt
- * whose outcome was not recorded is repeated with the same `webhook-id`.
+ * Makes one signed attempt at a callback or an event, and records its status and time. The body of a callback is what recordInfo returns at
+ * that time, in the dialect of the task. A 2xx is success, a 410 ends the delivery, and everything else is a failure; `isLast` then ends
+ * the delivery as failed. A delivery that has ended is not sent again. While it is pending, an attempt whose outcome was not recorded is
+ * repeated with the same `webhook-id`.
  */
 export function createSendCallback(deps: SendCallbackDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {

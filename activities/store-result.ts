@@ -106,8 +106,7 @@ async function store(deps: StoreResultDeps, { taskId, form }: StoreOrder, folder
   await media.put(posterKey, isPosterMade ? posterPath : deliveredPath);
   if (lastFramePath !== undefined) await media.put(lastFrameKey, lastFramePath);
   await media.put(videoKey, fittingPath);
-  // The staged files are deleted last. If the response of this attempt is lost,
-  // the next one needs either them or the stored files.
+  // The staged files are deleted last. If the response of this attempt is lost, the next one needs either them or the stored files.
   await Promise.all([media.delete(staging.video), media.delete(staging.poster)]);
   deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
   return { videoKey, posterKey, ...(lastFramePath !== undefined && { lastFrameKey }), ...measured };
@@ -128,9 +127,8 @@ async function fetchVideoAndPoster(
 }
 
 /**
- * Marks a video as made by a model, if its form requires it. A signed video
- * that was not converted is left unchanged: a mark would break its signature,
- * and its manifest is the better mark.
+ * Marks a video as made by a model, if its form requires it. A signed video that was not converted is left unchanged: a mark would break
+ * its signature, and its manifest is the better mark.
  */
 async function marked(
   { serviceName: service }: Pick<StoreResultDeps, 'serviceName'>,

@@ -1,16 +1,12 @@
 import { createSharedPoll } from '../src/platform/timing/shared-poll.ts';
 import type { ProviderSwitchState, StoredSwitch } from '../src/tasks/jobs/provider-pools.ts';
 
-// `reserveSlot` checks the operator's switches in the database itself. These
-// reads are for jobs that already run, and for our own machine, which has no
-// slots.
+// `reserveSlot` checks the operator's switches in the database itself. These reads are for jobs that already run, and for our own machine,
+// which has no slots.
 
 type SwitchesDeps = {
   readonly list: () => Promise<readonly Pick<StoredSwitch, 'provider' | 'state'>[]>;
-  /**
-   * Called if the database is unavailable. Watches then act on the switches
-   * that were read before; `isOff` and `isDisabled` reject.
-   */
+  /** Called if the database is unavailable. Watches then act on the switches that were read before; `isOff` and `isDisabled` reject. */
   readonly onError: (error: unknown) => void;
 };
 

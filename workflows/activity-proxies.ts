@@ -4,9 +4,8 @@ import type { GenerationActivities, MainActivities } from '../activities/index.t
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
 import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/queue-and-workflow-names.ts';
 
-// One proxy per retry policy. No task fails because of the number of its
-// attempts, which a deploy would use up. An activity that cannot succeed throws
-// a failure that is not retried.
+// One proxy per retry policy. No task fails because of the number of its attempts, which a deploy would use up. An activity that cannot
+// succeed throws a failure that is not retried.
 
 const steadily = {
   initialInterval: retryPace.firstMs,
@@ -34,9 +33,8 @@ const localBookkeeping = proxyLocalActivities<Bookkeeping>({
 });
 
 /**
- * Runs the step as a local activity first, which adds one event to the history
- * instead of six. If that fails, the step runs as an ordinary activity, whose
- * retries add no events. It also fails at once where a retry is forbidden.
+ * Runs the step as a local activity first, which adds one event to the history instead of six. If that fails, the step runs as an ordinary
+ * activity, whose retries add no events. It also fails at once where a retry is forbidden.
  */
 export const bookkeeping: Bookkeeping = {
   chargeCredits: (task) => locallyFirst((steps) => steps.chargeCredits(task)),
@@ -75,10 +73,7 @@ const generationAttempts = {
   queued: { retry: steadily },
 } as const;
 
-/**
- * Generation on our own machines has its own queue, which is fair between
- * accounts, and is limited by the model's deadline.
- */
+/** Generation on our own machines has its own queue, which is fair between accounts, and is limited by the model's deadline. */
 export function generationOf({ accountId, model, deadlineMs }: ChargedTask, attempt: keyof typeof generationAttempts) {
   const { retry, ...priority } = generationAttempts[attempt];
   return proxyActivities<GenerationActivities>({
@@ -94,10 +89,8 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, atte
 }
 
 /**
- * Generation by upstreams. A task that waits for a slot ends its attempt and is
- * retried later, so attempts need no priority. The deadline limits the
- * upstream's job. Fetching the video may take as long again, so the limit is
- * twice the deadline.
+ * Generation by upstreams. A task that waits for a slot ends its attempt and is retried later, so attempts need no priority. The deadline
+ * limits the upstream's job. Fetching the video may take as long again, so the limit is twice the deadline.
  */
 export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask) {
   return proxyActivities<GenerationActivities>({

@@ -29,10 +29,8 @@ export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 type TaskToNotify = OwedNotifications & { readonly taskId: string; readonly accountId: string };
 
 /**
- * Delivers the callback and the event of a task, as its last step. The task's
- * workflow makes only their first attempts, which usually succeed. The rest of
- * a schedule runs in a workflow of its own, because the task does not wait for
- * it.
+ * Delivers the callback and the event of a task, as its last step. The task's workflow makes only their first attempts, which usually
+ * succeed. The rest of a schedule runs in a workflow of its own, because the task does not wait for it.
  */
 export async function notifyClient({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
   await Promise.all(owedDeliveryIds(taskId, owed).map((deliveryId) => notifyOnce({ deliveryId, accountId })));
@@ -60,10 +58,8 @@ async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<
 }
 
 /**
- * Starts the delivery as a workflow that outlives the task. The start is
- * awaited, because a child that has not started when its parent completes never
- * starts. A delivery that already runs, after a reset or because `reconcile`
- * started it, is left alone.
+ * Starts the delivery as a workflow that outlives the task. The start is awaited, because a child that has not started when its parent
+ * completes never starts. A delivery that already runs, after a reset or because `reconcile` started it, is left alone.
  */
 async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
   const { deliveryId } = delivery;
@@ -80,9 +76,8 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 }
 
 /**
- * Delivers a callback or an event: makes signed attempts over three days, until
- * the receiver responds with 2xx or 410, or the last attempt has failed. A
- * redelivery starts the schedule anew.
+ * Delivers a callback or an event: makes signed attempts over three days, until the receiver responds with 2xx or 410, or the last attempt
+ * has failed. A redelivery starts the schedule anew.
  */
 export async function deliverCallback({
   firstAttempt,
@@ -90,9 +85,8 @@ export async function deliverCallback({
 }: DeliverCallbackInput): Promise<DeliveryAttemptOutcome['kind']> {
   const redeliveries = countRedeliveries();
   for (let made = firstAttempt; ; made = undefined) {
-    // The next attempt serves the redeliveries that were requested before it.
-    // An attempt that was made before this workflow began serves none, so a
-    // redelivery that has arrived since restarts the schedule.
+    // The next attempt serves the redeliveries that were requested before it. An attempt that was made before this workflow began serves
+    // none, so a redelivery that has arrived since restarts the schedule.
     const seen = made === undefined ? redeliveries() : 0;
     const end = await followSchedule(delivery, made, () => redeliveries() > seen);
     if (end !== 'redelivered') return end;
@@ -101,9 +95,8 @@ export async function deliverCallback({
 }
 
 /**
- * Makes the attempts of one schedule. `made` is the outcome of a first attempt
- * that was made before. Returns `redelivered` if a redelivery interrupts the
- * schedule.
+ * Makes the attempts of one schedule. `made` is the outcome of a first attempt that was made before. Returns `redelivered` if a redelivery
+ * interrupts the schedule.
  */
 async function followSchedule(
   { deliveryId, accountId }: DeliverCallbackInput,

@@ -6,10 +6,7 @@ const common = {
   cancellationType: ActivityCancellationType.TRY_CANCEL,
 } as const;
 
-/**
- * Clients wait for the start of a task, its refund and its callback, so these
- * steps are retried within the run.
- */
+/** Clients wait for the start of a task, its refund and its callback, so these steps are retried within the run. */
 const { reconcileTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '5m',
@@ -17,10 +14,7 @@ const { reconcileTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10s', maximumAttempts: 5 },
 });
 
-/**
- * These steps are not retried: a retry would delay the next run, which repeats
- * them a minute later anyway.
- */
+/** These steps are not retried: a retry would delay the next run, which repeats them a minute later anyway. */
 const { settleProviderJobs, startClosings } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '90s',
@@ -29,9 +23,8 @@ const { settleProviderJobs, startClosings } = proxyActivities<MainActivities>({
 });
 
 /**
- * Runs every minute, and repairs what a crash, an operator or an expired time
- * limit has left unfinished. The steps run concurrently. If one fails, the
- * others still complete, and then the run fails.
+ * Runs every minute, and repairs what a crash, an operator or an expired time limit has left unfinished. The steps run concurrently. If one
+ * fails, the others still complete, and then the run fails.
  */
 export async function reconcile(): Promise<{ started: number; refunded: number; callbacks: number }> {
   const steps = [reconcileTasks(), startOwedCallbacks(), settleProviderJobs(), startClosings()] as const;

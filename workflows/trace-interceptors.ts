@@ -5,10 +5,7 @@ import {
   OpenTelemetryOutboundInterceptor,
 } from '@temporalio/interceptors-opentelemetry/lib/workflow/index.js';
 
-/**
- * Only the bundle of workers that export traces contains these interceptors
- * (src/temporal/bundle-workflows.ts).
- */
+/** Only the bundle of workers that export traces contains these interceptors (src/temporal/bundle-workflows.ts). */
 export const interceptors: WorkflowInterceptorsFactory = () => ({
   inbound: [new OpenTelemetryInboundInterceptor()],
   outbound: [new OpenTelemetryOutboundInterceptor()],

@@ -21,9 +21,8 @@ export type VideoTaskInput = {
 };
 
 /**
- * Is `queuing` until the task has ended, because each change costs an event and
- * a write in the visibility store. Only the database records when an upstream
- * job has started: a signal about it would add four events to each history.
+ * Is `queuing` until the task has ended, because each change costs an event and a write in the visibility store. Only the database records
+ * when an upstream job has started: a signal about it would add four events to each history.
  */
 const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD);
 

@@ -71,8 +71,7 @@ async function createJob(
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
   if (signal.aborted) return endAfterAbort(attempt);
-  // One grace time covers the create and the record of its job, so that a
-  // cancelled attempt ends ten seconds later at most.
+  // One grace time covers the create and the record of its job, so that a cancelled attempt ends ten seconds later at most.
   return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
     sendCreate(attempt, { ...job, provider }, request, late),
   );
@@ -117,10 +116,7 @@ export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageRefere
   return { ...input, prompt: spellImageReferences(input.prompt, input.imageUrls.length, imageReference) };
 }
 
-/**
- * Added to the deadline, because an upstream may let a job wait until the
- * deadline before it fetches the media.
- */
+/** Added to the deadline, because an upstream may let a job wait until the deadline before it fetches the media. */
 export const linkGraceMs = 60 * 60_000;
 
 async function linksFor(
@@ -212,10 +208,7 @@ export async function recordAcceptedJob(
   return { kind: 'job', job };
 }
 
-/**
- * The pause between two attempts to record a job while the database is
- * unavailable.
- */
+/** The pause between two attempts to record a job while the database is unavailable. */
 const recordPauseMs = 1_000;
 
 /** Waits for the database, because the id of a job that is paid for is known to this attempt only. */

@@ -121,10 +121,7 @@ async function repeatPages(doPage: () => Promise<number>, size: number): Promise
   }
 }
 
-/**
- * Deletes requests past their retention, and the oldest ones beyond the maximum
- * number of rows.
- */
+/** Deletes requests past their retention, and the oldest ones beyond the maximum number of rows. */
 async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
   const beyond = await findLogCutoff(db, maxLoggedRequests);
   const before = Math.max(Date.now() - loggedRequestRetentionMs, beyond?.endedAt ?? 0);

@@ -88,10 +88,7 @@ async function reportStuck(deps: ReconcileTasksDeps, { taskId }: UnfinishedTask,
   else deps.log.error({ taskId, ...failure }, 'workflow code failed; roll back the release, or the task is refunded');
 }
 
-/**
- * Every task continues once the key is configured, so none is refunded because
- * its key is missing.
- */
+/** Every task continues once the key is configured, so none is refunded because its key is missing. */
 function isMissingKey({ message }: CodeFailure): boolean {
   return message.startsWith(payloadKeyErrorPrefix);
 }
@@ -113,18 +110,12 @@ function isPermanent({ since, retriedAt }: CodeFailure, stuckTaskMs: number): bo
   return retriedAt !== undefined && retriedAt - since >= stuckTaskMs && Date.now() - retriedAt >= stepMs;
 }
 
-/**
- * Measured by the database's clock. A running generation may be paid for, so
- * its deadline limits it instead.
- */
+/** Measured by the database's clock. A running generation may be paid for, so its deadline limits it instead. */
 function hasWaitedTooLong({ ageMs, ranMs, isGenerating }: UnfinishedTask): boolean {
   return !isGenerating && ageMs - ranMs > maxQueueMs + deadlineGraceMs;
 }
 
-/**
- * Measured by the database's clock. Fetching a video that is paid for may take
- * as long as its deadline again.
- */
+/** Measured by the database's clock. Fetching a video that is paid for may take as long as its deadline again. */
 function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
   const { ranMs, deadlineMs, isFetching } = task;
   const limitMs = isFetching ? 2 * deadlineMs : deadlineMs;

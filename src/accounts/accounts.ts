@@ -56,8 +56,7 @@ export async function lockOpenAccount(db: Runner, accountId: string): Promise<Ac
 type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
 
 /**
- * The limits apply from the next create on, and earlier creates do not count
- * towards the rate. Returns undefined for an unknown account.
+ * The limits apply from the next create on, and earlier creates do not count towards the rate. Returns undefined for an unknown account.
  */
 export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>({
   name: 'set-account-limits',

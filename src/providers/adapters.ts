@@ -75,9 +75,8 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   },
   cog: { options: parametersOf, connect: () => ({ open: createCogProvider }) },
   http: {
-    // A job is followed with the file that it was created with, so the file is
-    // frozen with the job. Its `rules` apply only before a create, so they are
-    // left out.
+    // A job is followed with the file that it was created with, so the file is frozen with the job. Its `rules` apply only before a create,
+    // so they are left out.
     options: (entry, settings, files) => {
       const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };

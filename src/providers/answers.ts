@@ -131,10 +131,7 @@ export function declinesCancel(reply: Reply): boolean {
 
 const maxLoggedWords = 20;
 
-/**
- * Reads a vendor's words for states. A word that is not in the table means
- * `running`, because it proves no end; it is logged once.
- */
+/** Reads a vendor's words for states. A word that is not in the table means `running`, because it proves no end; it is logged once. */
 export function createStateReader<State extends string>(
   words: Readonly<Record<string, State>>,
   warn: Warn,

@@ -54,10 +54,9 @@ export type JobRequest = {
 export type ResultUpload = { readonly url: string; readonly expireTime: number };
 
 /**
- * The reason of an upstream for rejecting a request or failing a job. `content`
- * and `image`, which stands for all media, end the task; `input` (the upstream
- * cannot make this video) and `upstream` (any other reason) let another
- * provider try. `detail` is for operators, at most 8,192 characters.
+ * The reason of an upstream for rejecting a request or failing a job. `content` and `image`, which stands for all media, end the task;
+ * `input` (the upstream cannot make this video) and `upstream` (any other reason) let another provider try. `detail` is for operators, at
+ * most 8,192 characters.
  */
 export type UpstreamError = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
@@ -150,10 +149,7 @@ type Capabilities = {
  */
 export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
 
-/**
- * A job succeeded, but its upstream, which has its jobs in memory only,
- * restarted before the video was fetched.
- */
+/** A job succeeded, but its upstream, which has its jobs in memory only, restarted before the video was fetched. */
 export class VideoLost extends Error {
   override readonly name = 'VideoLost';
 }

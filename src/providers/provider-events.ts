@@ -20,10 +20,7 @@ export type CallOutcome = 'accepted' | NotAccepted['reason'] | 'refused' | 'unkn
 
 type DownloadEvent = Extract<ProviderEvent, { readonly kind: 'provider_download' }>;
 
-/**
- * Returns the outcome of a create. A job that runs within its request was
- * accepted if it has ended.
- */
+/** Returns the outcome of a create. A job that runs within its request was accepted if it has ended. */
 export function callOutcomeOf(outcome: SubmitOutcome | RunOutcome): CallOutcome {
   return outcome.kind === 'not_accepted' ? outcome.reason : callOutcomes[outcome.kind];
 }

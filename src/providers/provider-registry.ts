@@ -167,10 +167,7 @@ export function openProvider(
 
 const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')) };
 
-/**
- * Checks the fields that this file reads. We wrote the terms, and further
- * fields may matter to the adapter.
- */
+/** Checks the fields that this file reads. We wrote the terms, and further fields may matter to the adapter. */
 const frozenSchema = z.looseObject({
   kind: z.string(),
   baseUrl: z.string(),

@@ -57,11 +57,9 @@ export type GeneratingTask = Task & {
   readonly deadlineMs: number;
 };
 
-// The deadline limits the time in which a generation runs, over all attempts,
-// by the database's clock. An attempt that died may have lived for some time
-// after its last report: one interval of reports is counted, at most a quarter
-// of the deadline. The gap between attempts counts only while a job runs
-// upstream, and leaves one minute to fetch the job's video.
+// The deadline limits the time in which a generation runs, over all attempts, by the database's clock. An attempt that died may have lived
+// for some time after its last report: one interval of reports is counted, at most a quarter of the deadline. The gap between attempts
+// counts only while a job runs upstream, and leaves one minute to fetch the job's video.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
   least(now(), attempt_seen_at + least(${attemptTouchMs}, deadline_ms / 4) * interval '1 millisecond')
     - attempt_started_at) * 1000, 0)::bigint`;
@@ -93,8 +91,7 @@ returning ${taskColumns}, deadline_ms as "deadlineMs",
 });
 
 /**
- * Records that an upstream created a job for the task `sinceMs` ago. Returns undefined if the task was `generating` before, or has
- * ended.
+ * Records that an upstream created a job for the task `sinceMs` ago. Returns undefined if the task was `generating` before, or has ended.
  */
 export const recordGenerating = maybeOne<{ readonly generationStartedAt: number }, [taskId: string, sinceMs: number]>({
   name: 'record-generating',

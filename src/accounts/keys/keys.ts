@@ -42,9 +42,8 @@ async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<M
 }
 
 /**
- * Creates a key without a limit per account. Returns undefined for an unknown
- * account. The caller checks that the account is open. Caps require a
- * transaction that holds the account's lock.
+ * Creates a key without a limit per account. Returns undefined for an unknown account. The caller checks that the account is open. Caps
+ * require a transaction that holds the account's lock.
  */
 export async function createKeyUnchecked(
   db: Runner,

@@ -69,9 +69,8 @@ const ofSpending =
 const currentPeriod = `greatest(spend_caps.period_start, ${periodStart})`;
 
 /**
- * Returns the cap that a charge would exceed, of several the one that resets
- * last, and marks it as reached: the response is `spend_cap_reached`. A trigger
- * records the event of the first mark. The caller holds the account's lock.
+ * Returns the cap that a charge would exceed, of several the one that resets last, and marks it as reached: the response is
+ * `spend_cap_reached`. A trigger records the event of the first mark. The caller holds the account's lock.
  */
 export const findAndMarkExceededCap = maybeOne<SpendCap, [spending: TaskSpending]>({
   name: 'mark-exceeded-cap',
@@ -91,8 +90,7 @@ select subject, "subjectId", period, credits, spent, "resetsAt" from exceeded`,
 const spentAfter = `case when period_start > ${periodStart} then spent when period_start < ${periodStart} then $4 else spent + $4 end`;
 
 /**
- * Counts a charge towards the caps, and marks those that it uses up. A period that began while its transaction waited does not count
- * it.
+ * Counts a charge towards the caps, and marks those that it uses up. A period that began while its transaction waited does not count it.
  */
 export const addSpendingToCaps = none<[spending: TaskSpending]>({
   name: 'count-spending',

@@ -27,10 +27,7 @@ export function changeWithAudit<Answer>(
   });
 }
 
-/**
- * Records an action in a transaction of the caller. `changeWithAudit` cannot serve
- * changes that create their own actor.
- */
+/** Records an action in a transaction of the caller. `changeWithAudit` cannot serve changes that create their own actor. */
 export const recordOperatorAction = none<[actor: Actor, done: DoneAction]>({
   name: 'record-operator-action',
   text: `

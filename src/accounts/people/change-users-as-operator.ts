@@ -44,10 +44,7 @@ select exists (
   select from one_time_links where id = $1 and makes_operator and purpose = 'invite' and withdrawn_at is not null)`,
 });
 
-/**
- * Withdraws an invitation that makes an operator. Returns false if there is no
- * open or withdrawn one with this id.
- */
+/** Withdraws an invitation that makes an operator. Returns false if there is no open or withdrawn one with this id. */
 export function withdrawOperatorInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
   return changeWithAudit(db, actor, async (transaction) => {
     const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);

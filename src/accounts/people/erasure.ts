@@ -7,10 +7,7 @@ import { isLastOperator, type UserIdOrEmail } from './change-users-as-operator.t
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
-/**
- * Lets the rest of the transaction change append-only records, whose triggers
- * read this setting.
- */
+/** Lets the rest of the transaction change append-only records, whose triggers read this setting. */
 export const allowAppendOnlyChanges = none<[]>({
   name: 'allow-erasure',
   text: `select set_config('videogen.erasure', 'on', true)`,
@@ -102,9 +99,8 @@ type Erasure =
   | 'last_operator';
 
 /**
- * Erases a person: their credentials and the records about them. Records that
- * must stay lose the name and the address. An address without a user is erased,
- * too, because invitations and records may contain it.
+ * Erases a person: their credentials and the records about them. Records that must stay lose the name and the address. An address without a
+ * user is erased, too, because invitations and records may contain it.
  */
 export function eraseUserAs(db: Database, actor: Actor, named: UserIdOrEmail): Promise<Erasure> {
   const isSelf = actor.kind === 'user' && 'userId' in named && actor.userId === named.userId.toLowerCase();

@@ -97,9 +97,8 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
 const clockSkewMs = 30_000;
 
 /**
- * Returns 0 without `auth_time`, which Google and others do not send, unless
- * the visit was for a recent authentication. Throws if such a visit ended
- * without an authentication.
+ * Returns 0 without `auth_time`, which Google and others do not send, unless the visit was for a recent authentication. Throws if such a
+ * visit ended without an authentication.
  */
 function authenticationTimeOf({ proofSince }: OidcVisit, authTime: number | undefined): number {
   const authTimeMs = authTime === undefined ? undefined : authTime * 1000;

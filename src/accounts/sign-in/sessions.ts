@@ -59,8 +59,7 @@ returning ${signedIn('sessions')}`,
 });
 
 /**
- * Replaces the secret of a session and the time of its authentication, which is
- * now by default. Returns undefined if the session has ended.
+ * Replaces the secret of a session and the time of its authentication, which is now by default. Returns undefined if the session has ended.
  */
 export async function rotateSessionToken(
   db: Runner,

@@ -173,10 +173,7 @@ async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
   return accountId === undefined ? undefined : (await lockOpenAccounts(db, [accountId]))[0];
 }
 
-/**
- * Replaces the password, and removes passkeys and sessions, because an intruder
- * who has one may be the reason for the reset.
- */
+/** Replaces the password, and removes passkeys and sessions, because an intruder who has one may be the reason for the reset. */
 async function resetUser(db: Runner, userId: string, passwordHash: string | undefined): Promise<void> {
   if (passwordHash !== undefined) await setPassword(db, userId, passwordHash);
   await removePasskeys(db, userId);

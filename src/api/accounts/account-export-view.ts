@@ -34,9 +34,8 @@ const limit = 64;
 type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /**
- * Streams all data of an account as lines of JSON. The last line counts the
- * others, so that a client does not mistake a part for the whole. Yields
- * nothing for an unknown account.
+ * Streams all data of an account as lines of JSON. The last line counts the others, so that a client does not mistake a part for the whole.
+ * Yields nothing for an unknown account.
  */
 export async function* exportAccount(
   db: Database,

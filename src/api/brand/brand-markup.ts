@@ -5,10 +5,7 @@ import { type Brand, isWhiteLabel } from '../../platform/brand/brand.ts';
 
 // Parts of pages that the server writes. Each page escapes the rest itself.
 
-/**
- * Returns the icon and the colors of the brand. A page includes them after its
- * own style, which they override.
- */
+/** Returns the icon and the colors of the brand. A page includes them after its own style, which they override. */
 export function brandHead(brand: Brand): Html {
   const style = styleAddress(brand);
   return html`<link rel="icon" href="${logoAddress(brand) ?? '/favicon.ico'}" />
@@ -16,8 +13,7 @@ export function brandHead(brand: Brand): Html {
 }
 
 /**
- * The logo of the brand, or the default one, for an element of the size that
- * the page sets for `.brand-mark`. The name stands beside it.
+ * The logo of the brand, or the default one, for an element of the size that the page sets for `.brand-mark`. The name stands beside it.
  */
 export function brandMark(brand: Brand): Html {
   const logo = logoAddress(brand);

@@ -23,10 +23,7 @@ const testOutcome = z.strictObject({
 });
 
 type TestDeps = {
-  /**
-   * Posts a test callback, or a test event, about a task that does not exist.
-   * Returns the receiver's status, or why it gave none.
-   */
+  /** Posts a test callback, or a test event, about a task that does not exist. Returns the receiver's status, or why it gave none. */
   readonly testCallback: (test: TestCallback) => Promise<number | ReceiverError>;
 };
 

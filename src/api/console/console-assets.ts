@@ -17,10 +17,7 @@ const replaceOthers = none<[names: readonly string[]]>({
   text: `update console_assets set replaced_at = now() where replaced_at is null and name <> all ($1)`,
 });
 
-/**
- * Pages of an earlier release may stay open in tabs, and load their files, for
- * a week.
- */
+/** Pages of an earlier release may stay open in tabs, and load their files, for a week. */
 const deleteReplaced = none<[]>({
   name: 'delete-console-assets',
   text: `delete from console_assets where replaced_at < now() - interval '7 days'`,

@@ -44,8 +44,7 @@ export function refuseForeignPage(ctx: Context, publicUrl: string): void {
 function isOwnPage(ctx: Context, publicUrl: string): boolean {
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site === 'same-origin';
-  // Browsers omit `Sec-Fetch-Site` over plain http to another machine, and old
-  // browsers always do.
+  // Browsers omit `Sec-Fetch-Site` over plain http to another machine, and old browsers always do.
   const origin = ctx.get('Origin');
   return origin === '' ? ctx.method === 'GET' : origin === new URL(publicUrl).origin;
 }

@@ -88,11 +88,9 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
       return identityOf(ctx, caller, task?.accountId === caller.accountId ? task : undefined);
     },
     /**
-     * Returns the caller from memory; undefined if the key was not used
-     * recently. Account, scopes and dialect of a key never change. The
-     * statement that accepts a task checks that the key is active and the
-     * account is not suspended; `suspended` is false here, because a suspension
-     * may have ended.
+     * Returns the caller from memory; undefined if the key was not used recently. Account, scopes and dialect of a key never change. The
+     * statement that accepts a task checks that the key is active and the account is not suspended; `suspended` is false here, because a
+     * suspension may have ended.
      */
     cachedIdentity: (ctx: Context): ClientIdentity | undefined => {
       const caller = callers.get(hashOf(bearerToken(ctx.get('Authorization')) ?? ''));
@@ -100,10 +98,7 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
       recordCaller(ctx, caller);
       return identityOf(ctx, { ...caller, suspended: false });
     },
-    /**
-     * Authenticates an operator, and returns the actor that the audit log
-     * records.
-     */
+    /** Authenticates an operator, and returns the actor that the audit log records. */
     operator: async (ctx: Context): Promise<Actor> => {
       const operator = await find(ctx, (key) => findAndTouchOperator(db, key));
       ctx.state.operatorId = operator.operatorId;
@@ -137,10 +132,7 @@ function bearerToken(header: string): string | undefined {
   return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1];
 }
 
-/**
- * Returns the key of the request. A client that sends it in another way gets an
- * error that explains the expected header.
- */
+/** Returns the key of the request. A client that sends it in another way gets an error that explains the expected header. */
 function requireBearerToken(ctx: Context): string {
   const header = ctx.get('Authorization');
   const key = bearerToken(header);
@@ -153,10 +145,7 @@ function requireBearerToken(ctx: Context): string {
   throw new HttpError('unauthorized', { msg });
 }
 
-/**
- * Returns the caller's task. Another account's task is refused like an unknown
- * id, so that a client cannot probe for ids.
- */
+/** Returns the caller's task. Another account's task is refused like an unknown id, so that a client cannot probe for ids. */
 export async function requireOwnTask(db: Database, taskId: string, accountId: string): Promise<Task> {
   const task = isUuid(taskId) ? await findTask(db, taskId) : undefined;
   if (task === undefined || task.accountId !== accountId) throw new HttpError('task_not_found');

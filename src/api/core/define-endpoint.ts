@@ -146,10 +146,7 @@ function methodOf(route: string): Operation['method'] {
   return route.startsWith('DELETE ') ? 'delete' : 'post';
 }
 
-/**
- * The router sets the parameters; the type of this context does not declare
- * them.
- */
+/** The router sets the parameters; the type of this context does not declare them. */
 function paramsOf(ctx: Context): Readonly<Record<string, string>> {
   const { params = {} } = ctx as { readonly params?: Readonly<Record<string, string>> };
   return params;

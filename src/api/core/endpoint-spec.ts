@@ -94,10 +94,7 @@ export type EndpointCall<A extends Access, Query, Body> = Identity<A> & {
   /** The decoded parameter of the path; empty without one. */
   readonly params: Readonly<Record<string, string>>;
   readonly input: Parsed<Body>;
-  /**
-   * Use it only to set headers and to observe the end of the connection; the
-   * handler returns the body.
-   */
+  /** Use it only to set headers and to observe the end of the connection; the handler returns the body. */
   readonly ctx: Context;
 };
 
@@ -141,10 +138,7 @@ export type Operation = Described & {
   readonly failures: readonly ErrorCode[];
 };
 
-/**
- * Errors that any request can get: before its route is matched, or because of a
- * bug of ours.
- */
+/** Errors that any request can get: before its route is matched, or because of a bug of ours. */
 export const failuresOfEveryRequest: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
@@ -197,10 +191,7 @@ export function endpointFailures(
   return [...new Set([...codes.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];
 }
 
-/**
- * True if clients call the endpoint with a key, or people with their role in an
- * account.
- */
+/** True if clients call the endpoint with a key, or people with their role in an account. */
 export function isForClients(scope: Access): boolean {
   return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
 }

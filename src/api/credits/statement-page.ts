@@ -29,10 +29,7 @@ h2 { break-after: avoid; }
 @media print { body { max-width: none; margin: 0; padding: 0; font-size: 10.5pt; } }
 `;
 
-/**
- * Plain text instead of an `html` template, because a formatter would change
- * the text whose hash the policy contains.
- */
+/** Plain text instead of an `html` template, because a formatter would change the text whose hash the policy contains. */
 const styleElement = trustedHtml(`<style>${style}</style>`);
 
 /** The policy of the console's pages, without scripts, requests and forms. */

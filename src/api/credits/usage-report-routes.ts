@@ -81,10 +81,7 @@ function percentile(buckets: readonly LatencyBucket[], share: number): number | 
 export const maxReportDays = 92;
 const maxGroups = 20;
 const maxGroupsInFile = 1_000;
-/**
- * Includes models that have left the catalogue. Operators name models, so there
- * are few.
- */
+/** Includes models that have left the catalogue. Operators name models, so there are few. */
 const maxModels = 200;
 
 const usageQuery = strictQuery({

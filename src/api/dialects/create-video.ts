@@ -29,10 +29,7 @@ export type VideoRequest = {
 type CreateVideo = {
   readonly shape: string;
   readonly request: VideoRequest;
-  /**
-   * The client's names for fields of ours, such as `seconds` for
-   * `input.duration`. A field that is not listed has our name.
-   */
+  /** The client's names for fields of ours, such as `seconds` for `input.duration`. A field that is not listed has our name. */
   readonly names: Readonly<Record<string, string>>;
 };
 
@@ -100,10 +97,7 @@ export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given
   return { record: await recordOf(deps, created), replayed: created.kind === 'replayed' ? { replayed: true } : {} };
 }
 
-/**
- * A new task is charged, so its request succeeds even if the task cannot be
- * read afterwards. A replay charges nothing, so it may fail.
- */
+/** A new task is charged, so its request succeeds even if the task cannot be read afterwards. A replay charges nothing, so it may fail. */
 async function recordOf(deps: ReadDeps, created: CreatedTask): Promise<TaskRecord> {
   try {
     const task = await findTask(deps.db, created.taskId);

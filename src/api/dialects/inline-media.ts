@@ -37,10 +37,7 @@ export async function storeInlineMedia(
   return hosted;
 }
 
-/**
- * Stores the same file once, so that a repeated request has the same URLs and
- * matches its idempotency key.
- */
+/** Stores the same file once, so that a repeated request has the same URLs and matches its idempotency key. */
 export async function storeInlineFile(
   deps: InlineMediaDeps,
   accountId: string,

@@ -27,10 +27,7 @@ export function spellingConflicts(fields: readonly GivenField[]): readonly Field
   });
 }
 
-/**
- * Returns the values by our names. Numbers and booleans that a form has as text
- * are converted.
- */
+/** Returns the values by our names. Numbers and booleans that a form has as text are converted. */
 export function valuesByOurNames(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
   return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field, input)]));
 }

@@ -21,9 +21,8 @@ type Requested = { readonly resolution?: unknown; readonly ratio?: unknown };
 type ReadSize = { readonly fields: Requested; readonly errors: readonly FieldError[] };
 
 /**
- * Reads `size`, which may come beside the fields that it stands for if they
- * agree. Without a known model, `size` is not read: the request is refused for
- * the name of its model.
+ * Reads `size`, which may come beside the fields that it stands for if they agree. Without a known model, `size` is not read: the request
+ * is refused for the name of its model.
  */
 export function readSize(model: ModelInput | undefined, size: unknown, requested: Requested): ReadSize {
   if (size === undefined || size === null || model === undefined) return { fields: requested, errors: [] };

@@ -6,21 +6,16 @@ export const whiteLabelDocuments: readonly string[] = ['quickstart', 'api', 'cli
   (name) => `docs/${name}.md`,
 );
 
-/**
- * Our packages and our command line, which customers of such a service do not
- * have, and services that are chained to each other.
- */
+/** Our packages and our command line, which customers of such a service do not have, and services that are chained to each other. */
 const ownPrograms =
   /videogen-(?:client|gateway)|videogen_gateway|`videogen [a-z]|cli\/cli\.js|another Videogen|Videogen (?:behind|\(`)|A Videogen/i;
 
 const marked = new Marked();
 
 /**
- * Rewrites a document for the customers of a service under another name.
- * Paragraphs, samples, list items and table rows about our own programs are
- * left out. Names that are part of the protocol stay, such as
- * `Videogen-Dialect`. The first model of the catalogue replaces each one that
- * is not in the catalogue.
+ * Rewrites a document for the customers of a service under another name. Paragraphs, samples, list items and table rows about our own
+ * programs are left out. Names that are part of the protocol stay, such as `Videogen-Dialect`. The first model of the catalogue replaces
+ * each one that is not in the catalogue.
  */
 export function brandedMarkdown(markdown: string, name: string, models: readonly string[]): string {
   const token = asciiBrandName(name).toLowerCase();

@@ -79,10 +79,7 @@ export function addDocsRoutes(router: AppRouter, { brand, catalogue, publicUrl }
 
 type PageMakers = ReadonlyMap<string, (offer: WithModels) => Promise<DocsPage>>;
 
-/**
- * Maps routes to pages. Pages for clients come first, also among the results of
- * a search.
- */
+/** Maps routes to pages. Pages for clients come first, also among the results of a search. */
 function pageMakers(service: DocumentedService): PageMakers {
   const documents = documentsOf(service.brand);
   const ofDocument = ([path, route]: readonly [path: string, route: string]) =>

@@ -13,10 +13,7 @@ const readme = new URL(import.meta.resolve('#readme'));
 const firstDocument = 'docs/quickstart.md';
 const readmePath = 'README.md';
 
-/**
- * The samples of these documents call this service: its address replaces
- * `sampleUrl`.
- */
+/** The samples of these documents call this service: its address replaces `sampleUrl`. */
 export const documentsWithServiceAddress: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
 const sampleUrl = 'http://127.0.0.1:3000';
 

@@ -2,10 +2,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { codeBlock, hasTab, samplesBlock } from './samples/code-block.ts';
 import { escapeHtml, type Html, trustedHtml } from './html.ts';
 
-/**
- * Maps links, images and inline code of a document to the addresses that they
- * lead to; undefined for a target that is not served.
- */
+/** Maps links, images and inline code of a document to the addresses that they lead to; undefined for a target that is not served. */
 export type LinkTargets = {
   readonly link: (href: string) => string | undefined;
   readonly image: (href: string) => string;

@@ -23,8 +23,7 @@ export function referencePage(
   offer: WithModels,
   { publicUrl, brand }: DocumentedService,
 ): DocsPage {
-  // Our own generator wrote the document; the way through JSON drops undefined
-  // fields.
+  // Our own generator wrote the document; the way through JSON drops undefined fields.
   const description = JSON.parse(JSON.stringify(openApiDocument(offer, brand.name))) as OpenApiDescription;
   const shown = sectionsFor(audience);
   const samples = { baseUrl: publicUrl, usesOwnClients: !isWhiteLabel(brand) };

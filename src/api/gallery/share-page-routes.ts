@@ -7,10 +7,7 @@ import { hourMs } from '../../platform/timing/duration.ts';
 import { findSharedVideo, sharePathPrefix } from '../../library/gallery/share-links.ts';
 import { tooManyRequestsPage, missingVideoPage, sharePageHtml, sharePageHeaders } from './share-page.ts';
 
-/**
- * The life of a link to media on a page. A page that was loaded before its link
- * was revoked can play the video for this long.
- */
+/** The life of a link to media on a page. A page that was loaded before its link was revoked can play the video for this long. */
 const maxMediaMs = hourMs;
 
 type Deps = WithDb &
@@ -20,10 +17,7 @@ type Deps = WithDb &
     readonly consoleMediaOrigins: readonly string[];
   };
 
-/**
- * Serves the pages of share links to anyone. Each request signs new links to
- * the media.
- */
+/** Serves the pages of share links to anyone. Each request signs new links to the media. */
 export function addSharePageRoute(router: AppRouter, deps: Deps): void {
   const { db, resultStore, sharePages, consoleMediaOrigins, now } = deps;
   const headers = sharePageHeaders(consoleMediaOrigins);

@@ -20,13 +20,11 @@ export function addMcpRoute(router: AppRouter, deps: McpDeps, authentication: Au
     let message: Message | undefined;
     try {
       refuseForeignPage(ctx, deps.console.publicUrl);
-      // Authenticate before the body is read. The guards of its message
-      // authenticate again, because a cached key may have been revoked.
+      // Authenticate before the body is read. The guards of its message authenticate again, because a cached key may have been revoked.
       const { caller } = authentication.cachedIdentity(ctx) ?? (await authentication.identifyKey(ctx));
       await withInlineUploadSlot(ctx, { deps, accountId: caller.accountId }, async () => {
         message = await readJson(ctx, maxInlineBytes);
-        // Importing this module takes a third of a second, which the start of the
-        // process must not wait for.
+        // Importing this module takes a third of a second, which the start of the process must not wait for.
         const { answerMcp } = await import('./mcp-server.ts');
         const { status, contentType, text } = await answerMcp({ ctx, deps, authentication, body: message });
         ctx.body = text;

@@ -23,10 +23,8 @@ const instructions =
 type McpAnswer = { readonly status: number; readonly contentType: string | null; readonly text: string };
 
 /**
- * Responds to one message of an older or newer version of the protocol. No
- * state remains between messages. The response is returned as a whole, also in
- * the versions that stream it as one event, so that an error can replace it
- * until it is complete.
+ * Responds to one message of an older or newer version of the protocol. No state remains between messages. The response is returned as a
+ * whole, also in the versions that stream it as one event, so that an error can replace it until it is complete.
  */
 export async function answerMcp({
   body,

@@ -63,8 +63,7 @@ function toolOf<Data extends object, Deps>(
   const { summary: title, query, body, data: output, takesTaskRequest } = endpoint;
   const input = takesTaskRequest === true ? undefined : (query ?? body);
   const run = async ({ given, ...caller }: ToolCall, deps: Deps & WithCatalogue) => {
-    // The schemas of queries read text, so numbers among the arguments are
-    // converted.
+    // The schemas of queries read text, so numbers among the arguments are converted.
     const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
     const sent = takesTaskRequest === true ? withScalars(given, deps.catalogue().models) : given;
     const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: sent }, deps);

@@ -92,10 +92,7 @@ function mediaKindOf(start: Buffer): string | undefined {
   return format?.name === 'an MP4 file' ? 'video' : format?.kind;
 }
 
-/**
- * Bounds the read. Create requests name fewer files, unless a model takes the
- * maximum of every kind.
- */
+/** Bounds the read. Create requests name fewer files, unless a model takes the maximum of every kind. */
 const maxPreviews = 50;
 
 export const previewUploads = defineEndpoint({

@@ -40,10 +40,7 @@ function sampleOf({ sample, isRemote }: CatalogueModel): ModelSample | undefined
   return sample ?? (isRemote ? undefined : previewSample);
 }
 
-/**
- * Serves the samples without a key, because a browser's media elements send no
- * headers. No part of a request becomes a path.
- */
+/** Serves the samples without a key, because a browser's media elements send no headers. No part of a request becomes a path. */
 export function addSampleRoute(router: AppRouter, { catalogue }: WithCatalogue): void {
   router.get(path, async (ctx) => {
     const query = new URLSearchParams(ctx.querystring);

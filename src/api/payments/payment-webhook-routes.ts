@@ -24,9 +24,8 @@ type Deps = WithDb & {
 };
 
 /**
- * Each provider sends its events to an address of its own, and repeats an event
- * until it receives a 200. The 200 is sent after the event is booked, so that
- * none is lost.
+ * Each provider sends its events to an address of its own, and repeats an event until it receives a 200. The 200 is sent after the event is
+ * booked, so that none is lost.
  */
 export const paymentWebhookEndpoints = paymentProviderNames.map((name) =>
   defineEndpoint({

@@ -51,8 +51,7 @@ const list = defineEndpoint({
 
 const roleField = oneOf(roles);
 
-// Anyone who has the link can accept the invitation. So an owner gets it only
-// if it was not sent by e-mail.
+// Anyone who has the link can accept the invitation. So an owner gets it only if it was not sent by e-mail.
 const memberInvitationSchema = newOneTimeLinkSchema
   .extend({
     url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),

@@ -100,10 +100,7 @@ function roleIn({ isView, role }: SessionWithRole): Role | undefined {
   return isView ? 'owner' : role;
 }
 
-/**
- * An operator's view of an account has the rights of its owner to read. Every
- * request that may change something is refused.
- */
+/** An operator's view of an account has the rights of its owner to read. Every request that may change something is refused. */
 function requireOwnRights({ method }: Context, { isView }: SessionWithRole, { changesNothing }: Effect): void {
   if (isView && method !== 'GET' && changesNothing !== true) throw new HttpError('read_only_view');
 }

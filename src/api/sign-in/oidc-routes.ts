@@ -51,10 +51,7 @@ async function startVisit(ctx: Context, deps: Deps): Promise<void> {
   }
 }
 
-/**
- * The cookie binds the visit to its browser, so that a link cannot sign a
- * person in as another user.
- */
+/** The cookie binds the visit to its browser, so that a link cannot sign a person in as another user. */
 async function finishVisit(ctx: Context, deps: Deps): Promise<void> {
   const { db, log, console: settings } = deps;
   const { oidc, publicUrl } = settings;

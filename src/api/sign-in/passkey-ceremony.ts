@@ -47,10 +47,7 @@ type Registering = {
   readonly known: readonly Credential[];
 };
 
-/**
- * Requires a discoverable passkey that verifies its user, so that it replaces
- * the e-mail, a password and a second factor.
- */
+/** Requires a discoverable passkey that verifies its user, so that it replaces the e-mail, a password and a second factor. */
 export async function registrationOptions({ id: rpID }: Party, { service, email, challenge, known }: Registering) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
   const options = await generateRegistrationOptions({

@@ -38,10 +38,7 @@ export async function longPoll(
   return isHeld;
 }
 
-/**
- * Holds the response until the task ends, at most for `waitSeconds`, and
- * returns the task as it is after the wait.
- */
+/** Holds the response until the task ends, at most for `waitSeconds`, and returns the task as it is after the wait. */
 export async function taskAfterWait(
   ctx: Context,
   { db, taskWaiters }: { readonly db: Database; readonly taskWaiters: TaskWaiters },

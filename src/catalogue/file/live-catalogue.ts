@@ -79,10 +79,8 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     const now = await digestsOf([...seen.keys()]);
     const isSame = now === JSON.stringify([...seen]);
     if (isSame && problems.length === 0) return;
-    // A file may be half written, and its first half may be valid, so a change
-    // counts when two checks find the same. An invalid file is read at every
-    // check, because its problem may be outside of it, such as a missing
-    // secret.
+    // A file may be half written, and its first half may be valid, so a change counts when two checks find the same. An invalid file is
+    // read at every check, because its problem may be outside of it, such as a missing secret.
     if (!isSame && now !== changed) {
       changed = now;
       return;

@@ -121,8 +121,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('ark'),
     ...common(hosted),
     ...polled,
-    // A job there may be billed, so a create whose response was lost is never
-    // sent again.
+    // A job there may be billed, so a create whose response was lost is never sent again.
     onLostJob: z.literal('fail').default('fail'),
     imageReference: imageReference.default('@Image{n}').meta(imageReferenceMeta),
     paths: z

@@ -37,11 +37,9 @@ import {
   resolutionSpelling,
 } from './spelling-suggestions.ts';
 
-// The vocabulary of a create request: each field of `input` is declared once,
-// here. A model of the catalogue selects fields and bounds them. Validation,
-// defaults, JSON Schema, record, fingerprint and the dialect's spelling are
-// made from the declaration. This file imports zod, so workflow code may import
-// only its types.
+// The vocabulary of a create request: each field of `input` is declared once, here. A model of the catalogue selects fields and bounds
+// them. Validation, defaults, JSON Schema, record, fingerprint and the dialect's spelling are made from the declaration. This file imports
+// zod, so workflow code may import only its types.
 
 /**
  * `required`: the client sends it. `defaulted`: part of every model and of every record. `optional`: part of the models that select it,

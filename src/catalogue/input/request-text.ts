@@ -6,9 +6,8 @@ import { z } from 'zod';
 export const maxUrlLength = 8192;
 
 /**
- * Returns why an address is rejected, or undefined. The outbound guard checks
- * the text only, and each request checks the address that a host name resolves
- * to.
+ * Returns why an address is rejected, or undefined. The outbound guard checks the text only, and each request checks the address that a
+ * host name resolves to.
  */
 export type RefuseUrl = (url: string) => string | undefined;
 

@@ -92,8 +92,7 @@ function computeDefault(input: ModelInput, name: FieldName): unknown {
 type Given = { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined };
 
 /**
- * Returns the given values, with the defaults of the model for all others. By
- * default, the model is one without a declaration of its own.
+ * Returns the given values, with the defaults of the model for all others. By default, the model is one without a declaration of its own.
  */
 export function withDefaults(given: Given, input: ModelInput = standardInput): TaskInput {
   const values = inputFieldNames.map((name) => {

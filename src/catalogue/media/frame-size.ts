@@ -104,9 +104,7 @@ function nearestSide(pixels: number, step: number): number {
   return Math.round(pixels / step) * step;
 }
 
-/**
- * The ratios among which `adaptive` selects, whichever of them a model sells.
- */
+/** The ratios among which `adaptive` selects, whichever of them a model sells. */
 const adaptiveRatios = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const satisfies readonly FixedRatio[];
 
 /** Nearest by the logarithm of width over height, so that twice as wide and twice as tall are equally far from it. */

@@ -108,9 +108,8 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
 }
 
 /**
- * Combines the rules, from the model's input to the most specific ones. Each
- * narrows those before it, except that the last `audio` replaces the earlier
- * ones.
+ * Combines the rules, from the model's input to the most specific ones. Each narrows those before it, except that the last `audio` replaces
+ * the earlier ones.
  */
 export function effectiveRules(all: readonly (Rules | undefined)[], input = standardInput): InputRules {
   return all.reduce<InputRules>(

@@ -7,10 +7,7 @@ export type Model = {
   readonly title: string;
   /** Plain text for customers: the strengths of the model. */
   readonly description?: string | undefined;
-  /**
-   * Further names that clients of the dialect `kie` and of other APIs may use;
-   * their records show the first one.
-   */
+  /** Further names that clients of the dialect `kie` and of other APIs may use; their records show the first one. */
   readonly aliases?: readonly string[];
   readonly input: ModelInput;
   /** In the order in which they are decided; the last one applies to every input. */

@@ -16,10 +16,7 @@ import { repeatUntilClosed } from '../../platform/timing/repeat.ts';
 
 // Workers report the models that they can generate; API processes sell no others.
 
-/**
- * Well below the 30 seconds after which a report no longer counts, so that a
- * missed report does not stop sales.
- */
+/** Well below the 30 seconds after which a report no longer counts, so that a missed report does not stop sales. */
 const [reportPauseMs, readPauseMs, statementLimitMs] = [5_000, 2_000, 3_000];
 const maxRefusalLength = 2_000;
 

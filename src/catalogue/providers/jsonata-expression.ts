@@ -13,36 +13,25 @@ export type Expression = {
   evaluate(data: JsonObject): Promise<JsonValue | undefined>;
 };
 
-/**
- * An expression that is invalid, or whose evaluation failed. The message
- * repeats no data.
- */
+/** An expression that is invalid, or whose evaluation failed. The message repeats no data. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
 }
 
 const maxCharacters = 4000;
 const maxSteps = 20_000;
-/**
- * The steps bound the work. The timeout is by the clock, which also runs while
- * a busy machine does something else.
- */
+/** The steps bound the work. The timeout is by the clock, which also runs while a busy machine does something else. */
 const limits = { stack: 200, timeout: 1_000, sequence: 10_000 };
 /** Characters, items and fields of all intermediate values together. */
 const maxSize = 2_000_000;
 
-/**
- * The functions whose work is proportional to their arguments. Patterns can run
- * forever, and `$eval` runs the upstream's text.
- */
+/** The functions whose work is proportional to their arguments. Patterns can run forever, and `$eval` runs the upstream's text. */
 const functions = ['string', 'length', 'substring', 'substringBefore', 'substringAfter', 'lowercase', 'uppercase']
   .concat(['trim', 'contains', 'split', 'replace', 'encodeUrlComponent', 'number', 'floor', 'ceil', 'round', 'abs'])
   .concat(['sum', 'count', 'max', 'min', 'boolean', 'not', 'exists', 'type', 'map', 'filter', 'single', 'keys'])
   .concat(['lookup', 'append', 'reverse', 'merge', 'toMillis', 'fromJson', 'snakeKeys']);
 
-/**
- * The name of a variable that no expression can write, because of its space.
- */
+/** The name of a variable that no expression can write, because of its space. */
 const budgetName = ' budget';
 
 type Budget = { steps: number; size: number };

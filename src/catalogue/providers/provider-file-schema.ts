@@ -7,10 +7,7 @@ import { compileExpression, type Expression, ExpressionError } from './jsonata-e
 
 // The schema of a file that describes a job API over HTTP.
 
-/**
- * The file is frozen with each job, beside parameters and settings, in 64 KiB
- * (`provider_configs` in migration 0002).
- */
+/** The file is frozen with each job, beside parameters and settings, in 64 KiB (`provider_configs` in migration 0002). */
 const maxFileBytes = 40_960;
 
 /** Returns the file, or all of its problems. */

@@ -45,10 +45,7 @@ export type Task = {
   readonly creditsRefunded: number;
   readonly failure: TaskFailure | undefined;
   readonly result: TaskResult | undefined;
-  /**
-   * Set once the media was deleted, such as after its retention or with the
-   * task's content. The record stays.
-   */
+  /** Set once the media was deleted, such as after its retention or with the task's content. The record stays. */
   readonly mediaDeletedAt: number | undefined;
   /** Set once the content of the task was deleted; its prompt and message then say so. */
   readonly contentDeletedAt?: number | undefined;

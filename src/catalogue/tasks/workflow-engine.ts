@@ -51,15 +51,9 @@ export type WorkflowEngine = {
   readonly startClosing: (accountId: string) => Promise<void>;
   /** Starts the delivery of a callback or event, unless one is running; one that has ended begins again. */
   readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
-  /**
-   * Sends an overdue callback or event: like `startDelivery`, but a running
-   * delivery that is in a pause sends immediately.
-   */
+  /** Sends an overdue callback or event: like `startDelivery`, but a running delivery that is in a pause sends immediately. */
   readonly wakeDelivery: (delivery: DeliveryToStart) => Promise<void>;
-  /**
-   * Sends a callback or an event now: its running workflow restarts the
-   * schedule, or a new one starts.
-   */
+  /** Sends a callback or an event now: its running workflow restarts the schedule, or a new one starts. */
   readonly redeliver: (delivery: DeliveryToStart) => Promise<void>;
 };
 

@@ -137,10 +137,8 @@ type AuditStart = Required<Omit<AuditScope, 'capped'>> & {
   readonly entryId: number;
 };
 
-// The audit begins ten minutes before the last one, because statements that ran
-// at that time may have committed older rows afterwards. Charges and refunds
-// have no index of their times, so the newest older entry is found from the
-// end.
+// The audit begins ten minutes before the last one, because statements that ran at that time may have committed older rows afterwards.
+// Charges and refunds have no index of their times, so the newest older entry is found from the end.
 const readAuditStart = one<AuditStart>({
   name: 'read-audit-start',
   text: `

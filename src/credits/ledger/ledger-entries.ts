@@ -27,11 +27,9 @@ const entryColumns = `id as "entryId", task_id as "taskId",
   (select price_name from tasks where tasks.id = task_id) as "priceName", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
 
-// Charges and refunds have no index of their times, because each create would
-// pay for it. The ids of entries have the order of their times, except for the
-// time that a statement may wait. Each task has one charge, so the tasks' index
-// of times shows between which ids the entries of a period lie. Five minutes
-// are longer than any transaction.
+// Charges and refunds have no index of their times, because each create would pay for it. The ids of entries have the order of their times,
+// except for the time that a statement may wait. Each task has one charge, so the tasks' index of times shows between which ids the entries
+// of a period lie. Five minutes are longer than any transaction.
 
 /**
  * SQL: an id below all entries of the account from this time on (Unix
@@ -43,20 +41,14 @@ export function entryIdBeforeTimeSql(account: string, ms: string): string {
       order by created_at desc, id desc limit 1)), 0)`;
 }
 
-/**
- * SQL: an id above all entries of the account before this time. It is a bound,
- * and not always that of the first entry after.
- */
+/** SQL: an id above all entries of the account before this time. It is a bound, and not always that of the first entry after. */
 export function entryIdAfterTimeSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at >= to_timestamp(${ms} / 1000) + interval '5 minutes'
       order by created_at, id limit 1)), ${Number.MAX_SAFE_INTEGER})`;
 }
 
-/**
- * Credits that an operator, a purchase or a redeemed code grants or takes.
- * `amount` is signed.
- */
+/** Credits that an operator, a purchase or a redeemed code grants or takes. `amount` is signed. */
 export type Booking = Pick<LedgerEntry, 'amount'> & {
   readonly accountId: string;
   readonly kind: 'grant' | 'adjustment';
@@ -68,11 +60,9 @@ export type Booking = Pick<LedgerEntry, 'amount'> & {
 };
 
 /**
- * Returns undefined for an unknown account, if the balance would exceed 2^53 on
- * either side of zero, and if a booking by an operator would take it below
- * zero. Only a returned payment may overdraw an account, because its credits
- * may already be spent. Credits that are added to an overdrawn account need not
- * lift it above zero.
+ * Returns undefined for an unknown account, if the balance would exceed 2^53 on either side of zero, and if a booking by an operator would
+ * take it below zero. Only a returned payment may overdraw an account, because its credits may already be spent. Credits that are added to
+ * an overdrawn account need not lift it above zero.
  */
 export const bookCredits = maybeOne<LedgerEntry, [booking: Booking]>({
   name: 'book-credits',

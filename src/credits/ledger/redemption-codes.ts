@@ -142,11 +142,9 @@ export type RedemptionOutcome =
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
 /**
- * Grants the credits of a code, or of the code with this hash, to an account,
- * once: the code's row is locked, and its hash is the idempotency key of the
- * ledger entry. The row of its batch is locked, too, so that the batch is
- * withdrawn before or after, and not in between. A suspended account may
- * redeem; a closed one throws `AccountClosed`.
+ * Grants the credits of a code, or of the code with this hash, to an account, once: the code's row is locked, and its hash is the
+ * idempotency key of the ledger entry. The row of its batch is locked, too, so that the batch is withdrawn before or after, and not in
+ * between. A suspended account may redeem; a closed one throws `AccountClosed`.
  */
 export function redeemCode(db: Database, accountId: string, code: string | Buffer): Promise<RedemptionOutcome> {
   return db

@@ -5,8 +5,7 @@ import { bookReversals } from './book-reversals.ts';
 import { settlePayment, type SettlementDeps } from './settle-payment.ts';
 import type { Settler } from './top-ups.ts';
 
-// Settles and reverses payments, with log lines and metrics. Both events and
-// reconciliation use these functions.
+// Settles and reverses payments, with log lines and metrics. Both events and reconciliation use these functions.
 
 export const paymentOutcomes = [
   'granted',

@@ -5,9 +5,8 @@ import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import type { PaymentProvider, Reversal } from './payment-provider.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';
 
-// Refunds and disputes take back their share of the credits, even if these are
-// already spent. Each is booked when it begins, and reversed if the money stays
-// with us after all.
+// Refunds and disputes take back their share of the credits, even if these are already spent. Each is booked when it begins, and reversed
+// if the money stays with us after all.
 
 export type ReversalOutcome =
   | { readonly kind: 'unknown_payment' }
@@ -78,8 +77,7 @@ function bookChanges(
       if (entry === undefined) throw new Error(`the balance of account ${accountId} is out of range`);
       booked.push({ reference, kind, credits: change });
     }
-    // Only a change raises the version, so concurrent reads of the provider
-    // that find nothing new do not invalidate each other.
+    // Only a change raises the version, so concurrent reads of the provider that find nothing new do not invalidate each other.
     if (isChanged) await raiseVersion({ run }, topUpId);
     return booked;
   });

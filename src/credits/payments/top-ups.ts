@@ -91,9 +91,7 @@ export function createTopUpOrder(
   });
 }
 
-/**
- * Stores the provider's id of the checkout, unless an event brought it before.
- */
+/** Stores the provider's id of the checkout, unless an event brought it before. */
 export const recordCheckout = none<[topUpId: string, checkoutId: string]>({
   name: 'record-checkout',
   text: 'update top_ups set checkout_id = $2 where id = $1 and checkout_id is null',
@@ -105,10 +103,7 @@ export const abandonTopUp = none<[topUpId: string]>({
   text: `update top_ups set state = 'failed' where id = $1 and state = 'open'`,
 });
 
-/**
- * Ends purchases whose checkout was never returned, so that no customer has its
- * address.
- */
+/** Ends purchases whose checkout was never returned, so that no customer has its address. */
 export const expireTopUpsWithoutCheckout = none<[beforeMs: number]>({
   name: 'expire-top-ups-without-checkout',
   text: `

@@ -8,10 +8,9 @@ import { maybeOne } from '../../platform/database/statement.ts';
 type PriceKey = { readonly model: string; readonly name: string; readonly account: string; readonly at: string };
 
 /**
- * SQL for columns of the operators' price that is in force at an instant: the
- * latest one of a model, a price and an account that has begun and is not
- * withdrawn. `account` is the condition on the account, such as `is null` for
- * the general price. A row without credits ends the price before it.
+ * SQL for columns of the operators' price that is in force at an instant: the latest one of a model, a price and an account that has begun
+ * and is not withdrawn. `account` is the condition on the account, such as `is null` for the general price. A row without credits ends the
+ * price before it.
  */
 export const operatorsPriceSql = (columns: string, { model, name, account, at }: PriceKey) => `
   (select ${columns} from prices decided where decided.model = ${model} and decided.price_name = ${name}

@@ -99,10 +99,7 @@ export type WithdrawPriceOutcome =
   | { readonly kind: 'too_late'; readonly price: OperatorPrice }
   | { readonly kind: 'price_not_found' };
 
-/**
- * Withdraws a price that does not begin within `leadMs`. One that has begun can
- * only be followed by another price.
- */
+/** Withdraws a price that does not begin within `leadMs`. One that has begun can only be followed by another price. */
 export async function withdrawPrice(
   db: Database,
   { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },

@@ -4,10 +4,7 @@ import { many, one } from '../../platform/database/statement.ts';
 
 // Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
 
-/**
- * A day in UTC, a model and one of its prices. Grants and adjustments have
- * neither model nor price.
- */
+/** A day in UTC, a model and one of its prices. Grants and adjustments have neither model nor price. */
 export type UsageDay = {
   readonly day: string;
   readonly model: string | undefined;

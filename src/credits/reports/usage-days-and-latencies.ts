@@ -54,9 +54,8 @@ const sums = `sum(tasks)::int as tasks, sum(succeeded)::int as succeeded, sum(fa
 const cursor = `(select usage_counted_at, usage_counted_id from maintenance)`;
 
 /**
- * The maximum of ended tasks of all accounts that a read adds up. Housekeeping
- * leaves fewer, unless it has not run for a long time; then reports lack the
- * newest tasks.
+ * The maximum of ended tasks of all accounts that a read adds up. Housekeeping leaves fewer, unless it has not run for a long time; then
+ * reports lack the newest tasks.
  */
 const maxRecent = 20_000;
 

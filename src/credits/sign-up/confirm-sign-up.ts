@@ -27,9 +27,8 @@ export type SignUpConfirmation = {
 };
 
 /**
- * Opens the account of a sign-up, and signs its owner in. Returns undefined if
- * the link is no longer open, and `code_invalid` if its code can no longer be
- * redeemed.
+ * Opens the account of a sign-up, and signs its owner in. Returns undefined if the link is no longer open, and `code_invalid` if its code
+ * can no longer be redeemed.
  */
 export function confirmSignUp(
   db: Database,

@@ -45,9 +45,7 @@ type Visit = Omit<UserSigningIn, 'user'> & {
   readonly signUp?: Pick<SignUpConfirmation, 'policy' | 'requestId'> | undefined;
 };
 
-/**
- * Signs in the user of an identity and accepts the invitations to its e-mail, or its sign-up; undefined if it has no enabled user.
- */
+/** Signs in the user of an identity and accepts the invitations to its e-mail, or its sign-up; undefined if it has no enabled user. */
 export function signInWithIdentity(
   db: Database,
   identity: Identity,

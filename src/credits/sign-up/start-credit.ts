@@ -2,12 +2,10 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { maybeOne, type Runner } from '../../platform/database/statement.ts';
 import { mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
 
-// A mailbox gets the start credit once, even if its owner closes the account,
-// is erased, and signs up again. Only a hash of the mailbox stays. Its key is
-// not in the database, so that a copy of the database does not show who signed
-// up. The key is derived from VIDEOGEN_SECRET: a mailbox that was hashed under
-// a secret that was rotated and removed from VIDEOGEN_SECRET_PREVIOUS can get
-// the credit once more.
+// A mailbox gets the start credit once, even if its owner closes the account, is erased, and signs up again. Only a hash of the mailbox
+// stays. Its key is not in the database, so that a copy of the database does not show who signed up. The key is derived from
+// VIDEOGEN_SECRET: a mailbox that was hashed under a secret that was rotated and removed from VIDEOGEN_SECRET_PREVIOUS can get the credit
+// once more.
 
 const claim = maybeOne<{ readonly isFirst: boolean }, [hashes: readonly Buffer[]]>({
   name: 'claim-start-credit',

@@ -12,10 +12,9 @@ export type ArchiveEntry = {
 };
 
 /**
- * Makes a ZIP file of these entries, stored without compression, because videos
- * are compressed already. An entry is opened once the reader has read those
- * before it. An entry that fails, or is shorter than announced, breaks the
- * whole file; if the file is destroyed, the open entry is closed.
+ * Makes a ZIP file of these entries, stored without compression, because videos are compressed already. An entry is opened once the reader
+ * has read those before it. An entry that fails, or is shorter than announced, breaks the whole file; if the file is destroyed, the open
+ * entry is closed.
  */
 export async function zipOfFiles(entries: readonly ArchiveEntry[]): Promise<{ body: Readable; sizeBytes: number }> {
   const zip = new ZipFile();

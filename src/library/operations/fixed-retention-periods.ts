@@ -6,10 +6,7 @@ import { dayMs, hourMs } from '../../platform/timing/duration.ts';
 export const oneTimeLinkRetentionMs = 7 * dayMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 export const signInTryRetentionMs = hourMs;
-/**
- * Records of attempts at creates are stored far longer than a repeated or
- * uncertain create needs them.
- */
+/** Records of attempts at creates are stored far longer than a repeated or uncertain create needs them. */
 export const createAttemptRetentionMs = 7 * dayMs;
 /**
  * Attempts at callbacks, and events that are about no task, are stored far longer than their delivery is
@@ -17,9 +14,6 @@ export const createAttemptRetentionMs = 7 * dayMs;
  */
 export const deliveryRetentionMs = 90 * dayMs;
 export const loggedRequestRetentionMs = 7 * dayMs;
-/**
- * The maximum number of rows in the request log: of one account, and of all
- * accounts, which is about a gigabyte.
- */
+/** The maximum number of rows in the request log: of one account, and of all accounts, which is about a gigabyte. */
 export const maxLoggedRequestsOfAccount = 50_000;
 export const maxLoggedRequests = 5_000_000;

@@ -4,9 +4,8 @@ import { dayMs, hourMs } from '../../platform/timing/duration.ts';
 import { type FailCode, failCodes, outcomeOfFailCode, rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
 import { maxTasksRead } from './overview-counts.ts';
 
-// Figures of the whole installation over time. Each statement reads the tasks
-// of the range by an index on their time, at most `maxTasksRead` of them, and
-// their jobs by key.
+// Figures of the whole installation over time. Each statement reads the tasks of the range by an index on their time, at most
+// `maxTasksRead` of them, and their jobs by key.
 
 export const trendRanges = ['day', 'week', 'month'] as const;
 export type TrendRange = (typeof trendRanges)[number];

@@ -2,9 +2,8 @@ import { many } from '../../platform/database/statement.ts';
 import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { maxTasksRead } from './overview-counts.ts';
 
-// Unfinished tasks that wait, and why. A task without a slot has rows in
-// `slot_waits`; after any other failed attempt, `retry_at` is the time of the
-// next one.
+// Unfinished tasks that wait, and why. A task without a slot has rows in `slot_waits`; after any other failed attempt, `retry_at` is the
+// time of the next one.
 
 export const waitReasons = [
   /** Accepted, and not started yet. */

@@ -49,8 +49,7 @@ function howItEnded(failure: FfmpegFailure): string {
 }
 
 /**
- * The default limit of the time without another frame. A poster takes a few
- * seconds at most, and many times as long on a very busy machine.
+ * The default limit of the time without another frame. A poster takes a few seconds at most, and many times as long on a very busy machine.
  */
 const longestStallMs = 5 * 60_000;
 
@@ -88,8 +87,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
     lowerPriority(child.pid);
     onFrames(child.stdout, (frames) => {
       if (frames !== last) {
-        // Set anew instead of `refresh`, which the mocked clock of Node 20
-        // lacks.
+        // Set anew instead of `refresh`, which the mocked clock of Node 20 lacks.
         clearTimeout(stall);
         stall = setTimeout(killAs('stalled'), stallMs);
       }

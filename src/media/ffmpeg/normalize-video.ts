@@ -27,10 +27,7 @@ export type VideoNormalizer = ReturnType<typeof createVideoNormalizer>;
 
 /** The limit of a download, too. ffmpeg ends without an error when it has written that much. */
 const defaultMostBytes = 1024 ** 3;
-/**
- * Longer videos are cut. No model sells a video that is nearly as long, and a
- * small file can hold days of one picture.
- */
+/** Longer videos are cut. No model sells a video that is nearly as long, and a small file can hold days of one picture. */
 const mostSeconds = 600;
 /** One run of ffmpeg; below the time limit of `storeResult`, which includes the wait for a free core and the store. */
 const limitMs = 10 * 60_000;
@@ -38,11 +35,9 @@ const limitMs = 10 * 60_000;
 const leastShare = 0.9;
 
 /**
- * Makes an MP4 with H.264 and AAC, its index first, of what an upstream
- * delivered, and returns its path: that of the video itself when it is one
- * already, of the requested size and with the requested sound. The C2PA
- * manifest of the video is carried over. An invalid file is a `TaskError`,
- * `result_invalid`.
+ * Makes an MP4 with H.264 and AAC, its index first, of what an upstream delivered, and returns its path: that of the video itself when it
+ * is one already, of the requested size and with the requested sound. The C2PA manifest of the video is carried over. An invalid file is a
+ * `TaskError`, `result_invalid`.
  */
 export function createVideoNormalizer(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
   const limited = pLimit(Math.ceil(availableParallelism() / ffmpegThreads));

@@ -5,10 +5,7 @@ type UntrustedInput = {
   readonly maxPixels?: number | undefined;
 };
 
-/**
- * The threads of one run of ffmpeg, to decode and to encode: enough for a
- * single video, and few enough for many runs at the same time.
- */
+/** The threads of one run of ffmpeg, to decode and to encode: enough for a single video, and few enough for many runs at the same time. */
 export const ffmpegThreads = 2;
 /** The largest decoded picture has 8192 × 4096 pixels. A larger one would take the memory of all tasks. */
 const mostPixels = 33_554_432;

@@ -18,10 +18,7 @@ export type FetchSettings = {
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly client: Pick<GuardedClient, 'download'>;
-  /**
-   * Copies media that were uploaded to us to `path`, and returns whether they
-   * still exist. Undefined for every other address.
-   */
+  /** Copies media that were uploaded to us to `path`, and returns whether they still exist. Undefined for every other address. */
   readonly readUpload?: (url: string, path: string) => Promise<boolean> | undefined;
 };
 

@@ -19,10 +19,7 @@ type FetchReferenceMedia = ReferenceMediaRequest & FetchSettings & { readonly ff
 const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
 const standardAudio = inputFields.audioUrls.bounds.parse({ max: 1 });
 
-/**
- * Fetches, checks and re-encodes all reference media of a task. Throws a
- * `TaskError` for the first invalid one.
- */
+/** Fetches, checks and re-encodes all reference media of a task. Throws a `TaskError` for the first invalid one. */
 export async function fetchReferenceMedia({
   input,
   bounds,

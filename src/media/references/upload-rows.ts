@@ -25,9 +25,8 @@ returning expires_at as "expiresAt"`,
 });
 
 /**
- * Reserves room for a file, and returns its expiry, or undefined if the account
- * has too many. The account's lock serializes uploads, so that concurrent ones
- * do not exceed the limits. Throws `AccountClosed`.
+ * Reserves room for a file, and returns its expiry, or undefined if the account has too many. The account's lock serializes uploads, so
+ * that concurrent ones do not exceed the limits. Throws `AccountClosed`.
  */
 export function reserveUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) {
   return db.transaction(async (run) => {
@@ -51,10 +50,7 @@ export const confirmUpload = maybeOne<{ readonly uploadId: string }, [uploadId: 
 
 export type StoredUpload = Upload & { readonly expiresAt: number };
 
-/**
- * Finds a stored file of the account with the same content, and extends its
- * retention to that of a new one.
- */
+/** Finds a stored file of the account with the same content, and extends its retention to that of a new one. */
 export const reuseUpload = maybeOne<StoredUpload, [accountId: string, sha256: Buffer, retentionMs: number]>({
   name: 'reuse-upload',
   text: `

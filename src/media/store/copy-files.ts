@@ -106,8 +106,7 @@ function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise
       throw new Error('what was read back is not what was copied');
     }
     if ((await from.sizeOf(key)) !== undefined) return 'copied';
-    // The file was deleted in between. A delete begins with `from`, so that of
-    // `to` may have preceded this copy.
+    // The file was deleted in between. A delete begins with `from`, so that of `to` may have preceded this copy.
     await to.delete(key);
     return 'deleted';
   });

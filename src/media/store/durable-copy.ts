@@ -32,9 +32,8 @@ export async function durableCopy(source: string, root: string, path: string): P
 }
 
 /**
- * Moves files from one path inside `root` to another, so that each is always at
- * one of its two paths. Returns once their new paths are on the disk, also if
- * an earlier move was interrupted before that.
+ * Moves files from one path inside `root` to another, so that each is always at one of its two paths. Returns once their new paths are on
+ * the disk, also if an earlier move was interrupted before that.
  */
 export async function durableMove(root: string, moves: readonly KeyMove[]): Promise<void> {
   for (const { from, to } of moves) {

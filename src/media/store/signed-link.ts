@@ -43,10 +43,7 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
   };
 }
 
-/**
- * Returns fresh links to a task's video and its last frame: none before its
- * success, and none after the media was deleted.
- */
+/** Returns fresh links to a task's video and its last frame: none before its success, and none after the media was deleted. */
 export function signResultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
   if (result === undefined || mediaDeletedAt !== undefined) return { resultUrls: [] };
   const { videoKey, lastFrameKey } = result;

@@ -8,9 +8,8 @@ import { VideoFileError } from './video-file-error.ts';
 const maxManifestBytes = 16 * 1024 * 1024;
 
 /**
- * Puts the C2PA manifest of one video into a conversion of it, behind `ftyp`,
- * where manifests usually are. The signature of the manifest stays valid; its
- * hash of the video's bytes does not, which validators report.
+ * Puts the C2PA manifest of one video into a conversion of it, behind `ftyp`, where manifests usually are. The signature of the manifest
+ * stays valid; its hash of the video's bytes does not, which validators report.
  */
 export async function carryManifest(fromPath: string, { at, to }: Box, path: string): Promise<void> {
   if (to - at > maxManifestBytes) throw new VideoFileError(`the manifest has more than ${maxManifestBytes} bytes`);

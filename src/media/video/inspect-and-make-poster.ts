@@ -26,10 +26,8 @@ export async function measureIfPosterUsable(videoPath: string, posterPath: strin
 }
 
 /**
- * Checks that a generated video plays and measures it; an invalid one is a
- * `TaskError`, `result_invalid`. A delivered poster is used if it is a JPEG of
- * the right size; otherwise one is made, and `isPosterMade` is true. The last
- * frame is made where it is needed.
+ * Checks that a generated video plays and measures it; an invalid one is a `TaskError`, `result_invalid`. A delivered poster is used if it
+ * is a JPEG of the right size; otherwise one is made, and `isPosterMade` is true. The last frame is made where it is needed.
  */
 export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.

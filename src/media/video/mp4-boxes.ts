@@ -40,10 +40,7 @@ export async function* boxesIn(file: BoxFile, { from, to }: Pick<Box, 'from' | '
   }
 }
 
-/**
- * Yields the boxes between two offsets of `bytes`, from whose beginning `at`,
- * `from` and `to` count.
- */
+/** Yields the boxes between two offsets of `bytes`, from whose beginning `at`, `from` and `to` count. */
 export function* boxesInMemory(bytes: Buffer, { from, to }: Pick<Box, 'from' | 'to'>): Generator<Box> {
   for (let at = from; at + 8 <= to;) {
     const found = boxAt(bytes.subarray(at, at + 16), at, to);

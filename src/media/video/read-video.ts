@@ -6,10 +6,8 @@ import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { VideoFileError } from './video-file-error.ts';
 import type { ReaderFunctions } from './video-reader-functions.ts';
 
-// A kilobyte can describe a billion pictures, whose times and sizes the library
-// lists in memory, or make the library loop forever. So the library reads files
-// in processes of its own, and such a file ends one of them instead of this
-// process.
+// A kilobyte can describe a billion pictures, whose times and sizes the library lists in memory, or make the library loop forever. So the
+// library reads files in processes of its own, and such a file ends one of them instead of this process.
 
 export type ReadOrder = { readonly reading: keyof ReaderFunctions; readonly path: string };
 /** `failure`: the reason why the file cannot be read. `outage`: an error of this machine. */

@@ -25,10 +25,7 @@ export type NewMail = {
 export type MailQueue = ReturnType<typeof createMailQueue>;
 
 const maxWaiting = 1_000;
-/**
- * Both limits are hourly. They prevent customers from flooding a mailbox, or
- * advertising in the name of the installation.
- */
+/** Both limits are hourly. They prevent customers from flooding a mailbox, or advertising in the name of the installation. */
 const maxOfRecipient = 5;
 const maxOfAccount = 30;
 
@@ -73,10 +70,7 @@ export type DueMail = {
   readonly expiresAt: number;
 };
 
-/**
- * The pauses between attempts. Servers that defer mail of unknown senders
- * accept it after some minutes.
- */
+/** The pauses between attempts. Servers that defer mail of unknown senders accept it after some minutes. */
 export const mailPausesSeconds = [60, 300, 900, 3600, 4 * 3600];
 export const maxMailAttempts = mailPausesSeconds.length + 1;
 

@@ -44,10 +44,7 @@ export async function verifyMailServer(settings: SmtpSettings, silentMs = silenc
   await transport.verify();
 }
 
-/**
- * Creates the transport. The library is loaded at the first use, so that a
- * process that sends no mail does not load it.
- */
+/** Creates the transport. The library is loaded at the first use, so that a process that sends no mail does not load it. */
 async function openTransport({ url }: SmtpSettings, silentMs: number) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const isSecure = protocol === 'smtps:';

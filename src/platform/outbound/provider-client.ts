@@ -7,17 +7,11 @@ import { OutboundError } from './outbound-error.ts';
 import { downloadResumably, type ResumableLimits } from './resumable-download.ts';
 
 export type ProviderClientOptions = Pick<GuardedClientOptions, 'own' | 'lookup' | 'ca'> & {
-  /**
-   * A URL without a final slash. This client may connect to its origin even if
-   * that is private.
-   */
+  /** A URL without a final slash. This client may connect to its origin even if that is private. */
   readonly baseUrl: string;
   /** Sent to the origin of `baseUrl`, and with downloads to `keyOrigins`. */
   readonly headers?: Headers;
-  /**
-   * Secret headers for the same origins. They are created for each request,
-   * because some expire.
-   */
+  /** Secret headers for the same origins. They are created for each request, because some expire. */
   readonly credentials?: () => Headers;
   /** Secret parameters of the query, for the same origins. */
   readonly secretQuery?: () => Headers;
@@ -135,9 +129,8 @@ function hasOrigin(url: string, { origin }: URL): boolean {
 const minSecretLength = 8;
 
 /**
- * Removes the secrets from an answer, because upstreams repeat an invalid key
- * in it, which operators read and the database stores. Some JSON writes `/` as
- * `\/`, and addresses encode it.
+ * Removes the secrets from an answer, because upstreams repeat an invalid key in it, which operators read and the database stores. Some
+ * JSON writes `/` as `\/`, and addresses encode it.
  */
 function redacted(body: Buffer, credentials: readonly string[]): Buffer {
   const words = credentials.flatMap((value) => value.split(' '));

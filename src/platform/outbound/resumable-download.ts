@@ -88,17 +88,13 @@ function rangeOf({ bytes, validator }: Part): Readonly<Record<string, string>> {
   return bytes === 0 || validator === undefined ? {} : { range: `bytes=${bytes}-`, 'if-range': validator };
 }
 
-/**
- * Stores answer an expired link with 400, 401, 403, 404 or 410. Only after 408,
- * 416, 425 and 429 may the same link work later.
- */
+/** Stores answer an expired link with 400, 401, 403, 404 or 410. Only after 408, 416, 425 and 429 may the same link work later. */
 function isExpired(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 416, 425, 429].includes(status);
 }
 
 /**
- * Leaves `part` as it is if the answer is the rest of the file, resets it if
- * the answer is the whole file, and throws for any other answer.
+ * Leaves `part` as it is if the answer is the rest of the file, resets it if the answer is the whole file, and throws for any other answer.
  */
 function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
   if (isExpired(statusCode)) throw new Error(`the address of the download answered ${statusCode}`);

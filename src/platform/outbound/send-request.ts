@@ -53,10 +53,9 @@ function send({ method, url, headers, body, addresses, ca, signal }: OutboundReq
     path: `${url.pathname}${url.search}`,
     headers: { ...headers, host: url.host },
     agent: false,
-    // `lookup` returns the checked addresses, so a second resolution of the
-    // name cannot lead to another address. It calls back asynchronously, as DNS
-    // does: the connection to an address without a route fails within the call,
-    // before a listener for the error of the socket exists.
+    // `lookup` returns the checked addresses, so a second resolution of the name cannot lead to another address. It calls back
+    // asynchronously, as DNS does: the connection to an address without a route fails within the call, before a listener for the error of
+    // the socket exists.
     lookup: (_hostname, _options, done) => void setImmediate(done, null, answers),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 4_000,

@@ -1,9 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * Returns the nearest known name: `aspect_ratio` → `ratio`, `promt` → `prompt`.
- * Ignores case and separators. At most a third of the letters may differ,
- * unless one name contains the other and both have four letters or more.
+ * Returns the nearest known name: `aspect_ratio` → `ratio`, `promt` → `prompt`. Ignores case and separators. At most a third of the letters
+ * may differ, unless one name contains the other and both have four letters or more.
  */
 export function didYouMean(unknown: string, known: readonly string[]): string | undefined {
   const plain = plainName(unknown);

@@ -37,9 +37,8 @@ export async function retryStartStep<T>(
 }
 
 /**
- * True for a bug, and for an error of PostgreSQL outside the classes 08
- * (connection), 53 (resources), 57 (operator) and 58 (disks). Codes that begin with E are
- * those of the system, such as EPIPE.
+ * True for a bug, and for an error of PostgreSQL outside the classes 08 (connection), 53 (resources), 57 (operator) and 58 (disks). Codes
+ * that begin with E are those of the system, such as EPIPE.
  */
 function isFinal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;

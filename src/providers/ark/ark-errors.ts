@@ -46,10 +46,7 @@ function meaningOf(code: string, message: string): Meaning | undefined {
   return [code, head].flatMap((key) => (Object.hasOwn(meanings, key) ? [meanings[key]] : []))[0];
 }
 
-/**
- * Reads the code only beside the status of a refusal, because a 5xx proves
- * nothing.
- */
+/** Reads the code only beside the status of a refusal, because a 5xx proves nothing. */
 export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', message = '', detail }) => {
   const meaning = refusals.has(status) ? meaningOf(code, message) : undefined;
   if (meaning === undefined) return undefined;

@@ -88,9 +88,8 @@ export function createCogProvider({
         if (prediction === undefined) return await notRun(client, reply, to.signal);
         if (!isRunning(prediction)) return await ended(prediction, client, to, warn);
         to.onStarted();
-        // An attempt that died has begun this prediction, and the server has
-        // not noticed its broken connection yet. When the prediction ends, the
-        // next PUT runs it again: computing time is lost, but no result.
+        // An attempt that died has begun this prediction, and the server has not noticed its broken connection yet. When the prediction
+        // ends, the next PUT runs it again: computing time is lost, but no result.
         report(progressIn(prediction.logs));
         await delay(joinedPauseMs, undefined, { signal: to.signal });
       }
@@ -137,10 +136,7 @@ const predictionSchema = z.object({
 
 type Prediction = z.output<typeof predictionSchema>;
 
-/**
- * Returns the prediction in a 200 or 202; undefined for any other answer, and
- * for an incomplete body.
- */
+/** Returns the prediction in a 200 or 202; undefined for any other answer, and for an incomplete body. */
 function predictionIn(reply: Reply): Prediction | undefined {
   if ('error' in reply || (reply.answer.status !== 200 && reply.answer.status !== 202)) return undefined;
   const body = jsonObjectIn(reply.answer);
@@ -157,10 +153,7 @@ function progressIn(logs: string): number {
   return Math.min(99, Number(percent ?? 0));
 }
 
-/**
- * The error of a prediction whose worker process died while the server itself
- * continued.
- */
+/** The error of a prediction whose worker process died while the server itself continued. */
 const crash = 'Worker crashed';
 
 async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<RunOutcome> {
@@ -188,8 +181,7 @@ const rules: CreateRules = {
     if (typeof error === 'string') return { message: error };
     return detail === undefined ? undefined : { message: JSON.stringify(detail) };
   },
-  // `predictionIn` reads a prediction that runs or has ended before these rules
-  // apply.
+  // `predictionIn` reads a prediction that runs or has ended before these rules apply.
   jobOf: () => undefined,
   classify: ({ status, detail }) => {
     if (status === 400 || status === 422) return { kind: 'refused', error: { kind: 'input', detail } };

@@ -116,8 +116,7 @@ const recordRules: JobObjectRules<JobRecord> = {
     succeeded: 'succeeded',
     failed: 'failed',
     canceled: 'canceled',
-    // The ComfyUI behind the server was restarted, or the job is more than a
-    // day old.
+    // The ComfyUI behind the server was restarted, or the job is more than a day old.
     expired: 'missing',
   },
   endOf,
@@ -132,10 +131,7 @@ function endOf({ error, status, outputs }: JobRecord, state: EndState): JobStatu
   return { state: 'failed', error: upstreamError('upstream', error?.code ?? status, detail) };
 }
 
-/**
- * The error of a key that was used before: the job of an earlier create may
- * exist.
- */
+/** The error of a key that was used before: the job of an earlier create may exist. */
 const keyIsUsed = 'idempotency_key_reuse';
 
 const createRules: CreateRules = {

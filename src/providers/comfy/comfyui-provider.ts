@@ -24,9 +24,8 @@ const maxAnswerBytes = 16 * 1024 * 1024;
 type Named = Pick<Job, 'jobKey'>;
 
 /**
- * Speaks to a ComfyUI server. We name each job, but the server runs a name as often as it is sent, so each create first checks
- * whether the job exists. Queue and history are in its memory; the files that it wrote survive a restart, and their names begin
- * with the job's.
+ * Speaks to a ComfyUI server. We name each job, but the server runs a name as often as it is sent, so each create first checks whether the
+ * job exists. Queue and history are in its memory; the files that it wrote survive a restart, and their names begin with the job's.
  */
 export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvider {
   const { config, workflow, client, submitTimeoutMs } = deps;
@@ -156,10 +155,7 @@ function statusByFile(reply: Reply, job: Named): JobStatus {
 
 const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
 
-/**
- * `/upload/image` takes files of any kind. Each file has its own folder,
- * because files of one name overwrite each other.
- */
+/** `/upload/image` takes files of any kind. Each file has its own folder, because files of one name overwrite each other. */
 async function uploadForm(file: FormFile, job: Named): Promise<RequestBody> {
   const stem = file.name.slice(0, file.name.lastIndexOf('.'));
   return await formBody([

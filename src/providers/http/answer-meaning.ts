@@ -12,8 +12,7 @@ import type { Expression } from '../../catalogue/providers/jsonata-expression.ts
 import type { ErrorRule, ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { type ExpressionReader, textOf } from './expression-reader.ts';
 
-// Reads answers as a file describes. The common rules in ../answers.ts decide
-// what they prove.
+// Reads answers as a file describes. The common rules in ../answers.ts decide what they prove.
 
 type Reading = { readonly file: ProviderFile; readonly reader: ExpressionReader };
 

@@ -78,10 +78,7 @@ type Call = (
   options: { readonly path: string; readonly body?: RequestBody; readonly limits: Limits },
 ) => Promise<Reply>;
 
-/**
- * Returns the address for a request. The client checks that it belongs to the
- * upstream.
- */
+/** Returns the address for a request. The client checks that it belongs to the upstream. */
 async function pathFor(reader: ExpressionReader, field: string, path: Expression, data: JsonObject): Promise<string> {
   const address = textOf(await reader.required(field, path, data)) ?? '';
   if (/^(?:\/|https?:\/\/)[\x21-\x7e]*$/.test(address)) return address;

@@ -18,10 +18,7 @@ type Frozen = { readonly file: ProviderFile; readonly config: FrozenConfig };
  */
 export type ContentsByPlaceholder = ReadonlyMap<string, string>;
 
-/**
- * Returns the data of the create's expressions, or a refusal if the media are
- * too large for a request.
- */
+/** Returns the data of the create's expressions, or a refusal if the media are too large for a request. */
 export async function dataForCreate(
   request: JobRequest,
   frozen: Frozen,

@@ -37,20 +37,13 @@ export type VideosDialect = {
   readonly body: (create: Create) => Promise<RequestBody>;
   /** True if the server has its jobs in memory only. */
   readonly forgetsJobs: boolean;
-  /**
-   * True if the list of jobs shows their prompts, by which a lost job can be
-   * found.
-   */
+  /** True if the list of jobs shows their prompts, by which a lost job can be found. */
   readonly listsPrompts: boolean;
-  /**
-   * Set for servers that fetch reference videos and audio; the others take
-   * none.
-   */
+  /** Set for servers that fetch reference videos and audio; the others take none. */
   readonly clips?: 'link';
   /**
-   * `stops`: a DELETE that succeeds stops a running job. `reports`: only the
-   * answer shows whether it did. `no`: the server has no DELETE that stops a
-   * job.
+   * `stops`: a DELETE that succeeds stops a running job. `reports`: only the answer shows whether it did. `no`: the server has no DELETE
+   * that stops a job.
    */
   readonly deletes: 'stops' | 'reports' | 'no';
   /** Returns the address of the video from the record of a job that succeeded. */
@@ -73,8 +66,7 @@ export const dialects: Record<DialectName, VideosDialect> = {
     deletes: 'stops',
     videoUrl: contentPath,
   },
-  // SGLang forgets a deleted job while the GPU still runs it, so the time at
-  // which its slot is free would be unknown.
+  // SGLang forgets a deleted job while the GPU still runs it, so the time at which its slot is free would be unknown.
   sglang: {
     body: (create) => {
       const { negativePrompt } = create.input;
@@ -107,10 +99,7 @@ export const dialects: Record<DialectName, VideosDialect> = {
   },
 };
 
-/**
- * Returns the body of the create. Two requests under one `jobKey` request the
- * same video.
- */
+/** Returns the body of the create. Two requests under one `jobKey` request the same video. */
 export async function bodyOfCreate(
   dialect: VideosDialect,
   request: JobRequest,
@@ -184,10 +173,7 @@ function imagesOf({ media: { firstFrame, lastFrame, images } }: Create, takesLas
   return [firstFrame, takesLastFrame ? lastFrame : undefined, ...images].filter((one) => one !== undefined);
 }
 
-/**
- * Without this name of the task, MiniMax-H3 would begin the video with the
- * images, and refuse more than two.
- */
+/** Without this name of the task, MiniMax-H3 would begin the video with the images, and refuse more than two. */
 function taskOfReferences({ model, media: { images } }: Create): { readonly task?: string } {
   return images.length > 0 && isMinimaxH3(model) ? { task: 'ref2va' } : {};
 }

@@ -32,11 +32,9 @@ export async function writeStills(folder: string, stills: readonly Still[]): Pro
 const colors = 'scale=out_color_matrix=bt709:out_range=tv';
 
 /**
- * The filter graph that lays the layers over the first, which is as large as
- * the frame, and outputs `[film]`. The graph sets the film's end, because
- * `-frames:v` would also cut the sound. Color is reduced at the end: `overlay`
- * moves pictures of reduced color by pairs of pixels, which is visible as
- * jitter.
+ * The filter graph that lays the layers over the first, which is as large as the frame, and outputs `[film]`. The graph sets the film's
+ * end, because `-frames:v` would also cut the sound. Color is reduced at the end: `overlay` moves pictures of reduced color by pairs of
+ * pixels, which is visible as jitter.
  */
 export function layersGraph(layers: readonly Layer[], filmFrames: number): string {
   const chains = layers.map(({ x, y, time }, i) => {

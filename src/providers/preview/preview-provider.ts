@@ -92,9 +92,7 @@ async function instantFilm(
   return { ...clip, path };
 }
 
-/**
- * Copies a ready-made clip and its poster: 720p, 4 s, with sound. Load tests use it to measure the service instead of the CPU.
- */
+/** Copies a ready-made clip and its poster: 720p, 4 s, with sound. Load tests use it to measure the service instead of the CPU. */
 export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
   const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };
   await copyFile(fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4')), video.path);

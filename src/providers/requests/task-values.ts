@@ -63,9 +63,7 @@ export async function fetchMediaOfTemplate(
   return { used: mediaOfRoles(all, isUsed), shape: all };
 }
 
-/**
- * The seed of the request. One without depends on the name alone, so that a repeated create under one name requests the same video.
- */
+/** The seed of the request. One without depends on the name alone, so that a repeated create under one name requests the same video. */
 export function seedOf({ input, jobKey }: Pick<JobRequest, 'input' | 'jobKey'>): number {
   return input.seed ?? hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
 }

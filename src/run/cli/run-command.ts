@@ -55,10 +55,7 @@ async function accountIdOf(db: Database, text: string): Promise<string> {
   return idOfAccountCalled(text, found);
 }
 
-/**
- * Runs a command on the database of `withRunningDatabase`. An embedded database
- * that was started for the command is migrated first.
- */
+/** Runs a command on the database of `withRunningDatabase`. An embedded database that was started for the command is migrated first. */
 function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
   return withRunningDatabase(config, async (url) => {
     if (config.databaseUrl === undefined) await (await import('../schema/migrator.ts')).migrateToLatest(url);

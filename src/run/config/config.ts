@@ -223,9 +223,8 @@ export const settingDefaults: ReadonlyMap<string, string> = new Map(
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
 
 /**
- * Removes every setting outside `allowedSettings` from the environment, also
- * those that libraries read, so that a demo cannot reach another database,
- * Temporal or store.
+ * Removes every setting outside `allowedSettings` from the environment, also those that libraries read, so that a demo cannot reach another
+ * database, Temporal or store.
  */
 export function removeEnvironmentSettings(environment: NodeJS.ProcessEnv = process.env): void {
   const settings = new Set([...nameOf.values(), ...secretNames.map((name) => `${name}_FILE`)]);

@@ -83,10 +83,7 @@ export async function checkFfmpeg(path: string | undefined, signal: AbortSignal)
   }
 }
 
-/**
- * Draws a letter with our font, because a missing library or font would leave
- * titles empty.
- */
+/** Draws a letter with our font, because a missing library or font would leave titles empty. */
 export async function checkFonts(): Promise<readonly Finding[]> {
   const settings = await mkdtemp(join(tmpdir(), 'videogen-fonts-'));
   try {

@@ -7,10 +7,7 @@ import type { AllowList, AllowedNetwork } from '../../platform/outbound/guard/al
 import { isMetadataAddress } from '../../platform/outbound/guard/guard.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 
-/**
- * Bits of entropy that make guessing infeasible; 32 random hexadecimal digits
- * have 128.
- */
+/** Bits of entropy that make guessing infeasible; 32 random hexadecimal digits have 128. */
 const leastBits = 96;
 
 /** Estimates the entropy of the text alone; a published secret passes. */

@@ -50,9 +50,8 @@ export function isPortFree(port: number): Promise<boolean> {
 const reserved = new Set<number>();
 
 /**
- * Reserves a port; returns false if it is reserved already. A reservation binds
- * the UDP port of the same number, which no server here uses, because the
- * system releases it whenever and however the process ends.
+ * Reserves a port; returns false if it is reserved already. A reservation binds the UDP port of the same number, which no server here uses,
+ * because the system releases it whenever and however the process ends.
  */
 export function reservePort(port: number): Promise<boolean> {
   if (reserved.has(port)) return Promise.resolve(false);
@@ -63,8 +62,7 @@ export function reservePort(port: number): Promise<boolean> {
       mark.close();
       const isTaken = errorCode(error) === 'EADDRINUSE';
       if (isTaken) reserved.delete(port);
-      // If UDP is unavailable, there are no reservations, and the port counts
-      // as free.
+      // If UDP is unavailable, there are no reservations, and the port counts as free.
       resolve(!isTaken);
     });
     mark.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));

@@ -56,8 +56,7 @@ export async function startService(
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
     await requireFreePorts(config);
-    // No video can be delivered without ffmpeg, so it is found before any
-    // server starts.
+    // No video can be delivered without ffmpeg, so it is found before any server starts.
     const { cacheFolder, ffmpegPath: explicitPath } = config;
     const ffmpegPath = await findOrDownloadFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);

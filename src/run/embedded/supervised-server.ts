@@ -16,9 +16,8 @@ export type ServerProgram = {
   /** Receives the server's output. */
   readonly logFile: string;
   /**
-   * Prepares one start. Until the server has served, each start chooses its
-   * ports again, because another program may have taken one since it was found
-   * free. A restart reuses them, because clients have their addresses.
+   * Prepares one start. Until the server has served, each start chooses its ports again, because another program may have taken one since
+   * it was found free. A restart reuses them, because clients have their addresses.
    */
   readonly launch: (start: { readonly isRestart: boolean }) => Promise<Launch>;
   /** Returns true if this child, and not another program at its address, is ready. Throws if it never will be. */
@@ -115,10 +114,7 @@ async function restarted(program: ServerProgram, signal: AbortSignal): Promise<C
   }
 }
 
-/**
- * Starts the server once. Returns undefined if it ended, or was not ready in
- * time.
- */
+/** Starts the server once. Returns undefined if it ended, or was not ready in time. */
 async function startOnce(
   program: ServerProgram,
   isRestart: boolean,

@@ -78,8 +78,7 @@ export function createTemporalWorkers(
     },
     close: async () => {
       await stopAll();
-      // Closing fails while a worker that is being created uses the connection;
-      // the process exits anyway.
+      // Closing fails while a worker that is being created uses the connection; the process exits anyway.
       await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
     },
   };

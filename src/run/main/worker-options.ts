@@ -53,10 +53,7 @@ const optionsOf: Record<QueueName, (settings: Settings, activities: Activities) 
   }),
 };
 
-/**
- * If a version is set, each workflow stays on workers of the version that
- * started it (docs/operations/upgrade.md).
- */
+/** If a version is set, each workflow stays on workers of the version that started it (docs/operations/upgrade.md). */
 function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (workerVersion === undefined) return {};
   return {
@@ -81,10 +78,7 @@ export const mainQueue = {
   maxCachedWorkflows: 150,
 } satisfies Partial<WorkerOptions>;
 
-/**
- * Replaces the workflow bundle while traces are exported. Workers with either
- * bundle can continue the workflows of the other.
- */
+/** Replaces the workflow bundle while traces are exported. Workers with either bundle can continue the workflows of the other. */
 const tracedBundle = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle-traced')) },
 } satisfies Partial<WorkerOptions>;

@@ -1,10 +1,7 @@
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
 
-/**
- * Stands for all names that have left the catalogue, which bounds the number of
- * series. No name in the catalogue has parentheses.
- */
+/** Stands for all names that have left the catalogue, which bounds the number of series. No name in the catalogue has parentheses. */
 export const removedLabel = '(removed)';
 
 /** Labels for the names in events. */

@@ -42,8 +42,5 @@ export function onEventsOf<Event extends AnyEvent>() {
   };
 }
 
-/**
- * Bucket bounds in seconds: from a read on an idle database to the time after
- * which clients time out.
- */
+/** Bucket bounds in seconds: from a read on an idle database to the time after which clients time out. */
 export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

@@ -5,10 +5,7 @@ import type { NameLabels } from './label-values.ts';
 
 const on = onEventsOf<TaskEvent>();
 
-/**
- * Bucket bounds in seconds: from a short clip on a fast machine to the longest
- * usual deadlines.
- */
+/** Bucket bounds in seconds: from a short clip on a fast machine to the longest usual deadlines. */
 const jobBuckets = [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
 
 export const providerMetrics: readonly EventMetric[] = [

@@ -196,10 +196,7 @@ export const scrapedGauges: readonly ScrapedGauge[] = [
 
 type TaskGroup = ReturnType<typeof ofTasks>[number];
 
-/**
- * Makes a gauge of what waits in each queue. Tasks that are being generated do
- * not wait.
- */
+/** Makes a gauge of what waits in each queue. Tasks that are being generated do not wait. */
 function ofQueues(
   name: string,
   help: string,

@@ -9,10 +9,7 @@ import { type EventMetric, onEventsOf, requestBuckets } from './metric-declarati
 
 const on = onEventsOf<TaskEvent>();
 
-/**
- * Bucket bounds in seconds: from a statement on an idle database to the longest
- * usual deadlines.
- */
+/** Bucket bounds in seconds: from a statement on an idle database to the longest usual deadlines. */
 const stageBuckets = [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200];
 
 /** Tasks and their credits, and what `reconcile` settles. */

@@ -16,9 +16,8 @@ const migrationFolder = path.join(import.meta.dirname, 'migrations');
 const files = new FileMigrationProvider({ fs, path, migrationFolder });
 
 /**
- * While a migration waits for a lock, every later statement on that table waits
- * behind it. So it waits briefly, and all migrations are repeated after a
- * pause, in which those statements run.
+ * While a migration waits for a lock, every later statement on that table waits behind it. So it waits briefly, and all migrations are
+ * repeated after a pause, in which those statements run.
  */
 const lockTimeout = '5s';
 const pauseMs = 5_000;
@@ -32,10 +31,9 @@ const provider: MigrationProvider = {
 };
 
 /**
- * Runs the missing migrations in one transaction, in the order of their names,
- * and returns those names. Concurrent processes wait for one another. The schema
- * of a later release has all that this one uses, and is left as it is, so that an
- * operator can go back; `reportNewer` receives the names of its further migrations.
+ * Runs the missing migrations in one transaction, in the order of their names, and returns those names. Concurrent processes wait for one
+ * another. The schema of a later release has all that this one uses, and is left as it is, so that an operator can go back; `reportNewer`
+ * receives the names of its further migrations.
  */
 export async function migrateToLatest(
   databaseUrl: string,

@@ -61,10 +61,7 @@ function uncertainOutcome(task: NewTask, refundUncertain: RefundUncertain, error
 
 /** Bounds a statement to about 3 MB, because a task has up to 90 KB. */
 export const maxBatchSize = 32;
-/**
- * A locked account gets a queue of its own for this time. Then its tasks try
- * the shared queue again.
- */
+/** A locked account gets a queue of its own for this time. Then its tasks try the shared queue again. */
 const ownQueueMs = 1_000;
 const maxOwnQueues = 1_000;
 
@@ -107,8 +104,7 @@ export function createTaskAcceptor(
 }
 
 /**
- * Accepts a task unless another attempt at the same create has been accepted. The lock on the account makes attempts
- * wait for each other.
+ * Accepts a task unless another attempt at the same create has been accepted. The lock on the account makes attempts wait for each other.
  */
 function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
   return withAccountLock(db, task.accountId, async (transaction) => {

@@ -4,13 +4,10 @@ import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';
 import { rateLeft } from '../../platform/timing/rate-limit.ts';
 
-// The rule of acceptance, for a batch of tasks of one or many accounts. A task
-// must be new, its key active and its account not suspended. Of those tasks,
-// each account accepts the first ones that its balance, its limit of unfinished
-// tasks and its rate allow, by running sums over the earlier tasks. A task that
-// a batch does not accept is tried alone (accept-in-batches.ts). Spend caps are
-// checked after all of this, and only for accounts that have any
-// (`acceptCapped` in accept-task.ts).
+// The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not suspended.
+// Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by running sums
+// over the earlier tasks. A task that a batch does not accept is tried alone (accept-in-batches.ts). Spend caps are checked after all of
+// this, and only for accounts that have any (`acceptCapped` in accept-task.ts).
 
 type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
 type Columns = Readonly<Record<string, Column>>;
@@ -145,19 +142,15 @@ export const acceptCappedTask = {
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
 /**
- * `locked`: another process has locked the account, or the account does not
- * exist. `not_accepted`: the task repeats another one or is refused.
- * `acceptTask` returns which.
+ * `locked`: another process has locked the account, or the account does not exist. `not_accepted`: the task repeats another one or is
+ * refused. `acceptTask` returns which.
  */
 export type NotInBatch = 'locked' | 'not_accepted';
 
 /**
- * Accepts as many of some dozens of tasks as the rules allow, in one statement,
- * and charges no others. With `waits`, the statement waits for a locked account
- * instead of skipping it. Then all tasks must be of one account, because the
- * locks of several accounts could deadlock. A statement that fails has accepted
- * nothing, unless its connection was lost after it was sent
- * (`DatabaseUnavailable.wasSent`).
+ * Accepts as many of some dozens of tasks as the rules allow, in one statement, and charges no others. With `waits`, the statement waits
+ * for a locked account instead of skipping it. Then all tasks must be of one account, because the locks of several accounts could deadlock.
+ * A statement that fails has accepted nothing, unless its connection was lost after it was sent (`DatabaseUnavailable.wasSent`).
  */
 export async function acceptBatch(
   db: Pick<Database, 'run'>,

@@ -10,10 +10,9 @@ select date_trunc('day', now(), 'UTC') = date_trunc('day', clock_timestamp(), 'U
 });
 
 /**
- * Runs `work` in a transaction that holds the account's lock. At most one of
- * these transactions in each process waits for the lock of an account. If it
- * waited over midnight UTC, it begins again: its tasks would belong to the day
- * before, whose spending the caps no longer count.
+ * Runs `work` in a transaction that holds the account's lock. At most one of these transactions in each process waits for the lock of an
+ * account. If it waited over midnight UTC, it begins again: its tasks would belong to the day before, whose spending the caps no longer
+ * count.
  */
 export async function withAccountLock<T>(
   db: Pick<Database, 'transaction' | 'runExclusive'>,

@@ -105,8 +105,7 @@ export function findAnswerToAttempt(db: Runner, task: NewTask): Promise<Earlier 
   return task.attempt === 'merged' ? findMergedTask(db, task) : findCountedTask(db, task);
 }
 
-// The update leaves `is_failed` unchanged: this may be a late statement of an
-// attempt that is already recorded as failed.
+// The update leaves `is_failed` unchanged: this may be a late statement of an attempt that is already recorded as failed.
 const recordAnswer = none<[attemptId: string, taskId: string, number: number | undefined]>({
   name: 'record-answered-attempt',
   text: `

@@ -12,9 +12,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 /** The callback of a task, or an event of an account. Times are Unix milliseconds. */
 export type Delivery = {
-  /**
-   * The id of the task for its callback, and that of the event for an event.
-   */
+  /** The id of the task for its callback, and that of the event for an event. */
   readonly deliveryId: string;
   readonly accountId: string;
   readonly accountName?: string | undefined;
@@ -32,10 +30,7 @@ export type Delivery = {
   readonly redeliveries: number;
   readonly createdAt: number;
   readonly finishedAt: number | undefined;
-  /**
-   * The latest start of the next attempt. After the last attempt, the latest
-   * time at which that attempt could have ended.
-   */
+  /** The latest start of the next attempt. After the last attempt, the latest time at which that attempt could have ended. */
   readonly dueAt: number;
 };
 
@@ -123,10 +118,7 @@ order by finished_at desc, id desc limit $3`,
   values: ({ after, limit }) => [after?.atUs, after?.id, limit],
 });
 
-/**
- * The maximum of stored attempts per delivery, because a client may request any
- * number of redeliveries.
- */
+/** The maximum of stored attempts per delivery, because a client may request any number of redeliveries. */
 export const maxStoredAttempts = 100;
 
 const attemptsOf = many<
@@ -151,10 +143,7 @@ export async function listDeliveryAttempts(
   return attempts.map(({ deliveryId: _delivery, ...attempt }) => attempt);
 }
 
-/**
- * The maximum of `integer`, the type of the numbers of attempts in the
- * database.
- */
+/** The maximum of `integer`, the type of the numbers of attempts in the database. */
 export const maxAttemptNumber = 2_147_483_647;
 
 /** Finds an attempt of a delivery, the latest one by default, with what was sent and received. */

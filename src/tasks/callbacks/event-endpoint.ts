@@ -14,9 +14,8 @@ export const findEventEndpoint = maybeOne<EventEndpoint, [accountId: string]>({
   text: 'select url, types from event_endpoints where account_id = $1',
 });
 
-// Pending events go to the new address, because the old one may be the reason
-// why they are pending. `state <> 'delivered'` lets PostgreSQL use the partial
-// index of undelivered events.
+// Pending events go to the new address, because the old one may be the reason why they are pending. `state <> 'delivered'` lets PostgreSQL
+// use the partial index of undelivered events.
 const upsertEndpoint = none<[accountId: string, endpoint: EventEndpoint]>({
   name: 'set-event-endpoint',
   text: `

@@ -4,9 +4,8 @@ import type { EventType } from './account-event.ts';
 import { many } from '../../platform/database/statement.ts';
 import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql-fragments.ts';
 
-// Callbacks and events as their account receives them. A client must not learn
-// how long an unreachable address took to fail, so a failed delivery is shown
-// as pending until its last attempt without a response could have timed out.
+// Callbacks and events as their account receives them. A client must not learn how long an unreachable address took to fail, so a failed
+// delivery is shown as pending until its last attempt without a response could have timed out.
 
 export type OwnDeliveryFilter = {
   readonly accountId: string;
@@ -31,9 +30,8 @@ const isHidden = (
       and started_at > to_timestamp((${now} - ${callbackTimeoutMs}) / 1000)))`;
 
 /**
- * Lists by the time of the event, the latest first. A redelivery does not
- * change the order. The conditions on `delivered` repeat those of the partial
- * indexes.
+ * Lists by the time of the event, the latest first. A redelivery does not change the order. The conditions on `delivered` repeat those of
+ * the partial indexes.
  */
 const listing = (name: string, which: string) => ({
   name,

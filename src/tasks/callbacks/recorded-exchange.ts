@@ -1,7 +1,4 @@
-/**
- * The request of an attempt and the headers of its response. The first bytes of
- * the response's body are stored beside them.
- */
+/** The request of an attempt and the headers of its response. The first bytes of the response's body are stored beside them. */
 export type RecordedExchange = {
   /** The values of signatures are hidden. */
   readonly requestHeaders: Headers;
@@ -11,10 +8,7 @@ export type RecordedExchange = {
   /** Undefined without a response. */
   readonly response?: {
     readonly headers: Headers;
-    /**
-     * True if any client can reach the receiver. Otherwise only operators read
-     * its response.
-     */
+    /** True if any client can reach the receiver. Otherwise only operators read its response. */
     readonly isPublic: boolean;
   };
 };

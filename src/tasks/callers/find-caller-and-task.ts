@@ -12,10 +12,8 @@ select api_keys.id as "keyId", account_id as "callerId", scopes, suspended_at is
 from api_keys join accounts on accounts.id = account_id
 where hash = request.hash and revoked_at is null and (expires_at is null or expires_at > now())`;
 
-// `offset 0` forces a look-up by key for each request, for any estimates of the
-// planner. The inner selects hide the lengths of the arrays from the planner,
-// which would otherwise make a plan for each short one, at five times the cost
-// of the look-ups.
+// `offset 0` forces a look-up by key for each request, for any estimates of the planner. The inner selects hide the lengths of the arrays
+// from the planner, which would otherwise make a plan for each short one, at five times the cost of the look-ups.
 const selectCallers = {
   name: 'find-callers-with-tasks',
   text: `

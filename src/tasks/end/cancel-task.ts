@@ -6,10 +6,9 @@ import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { OwedNotifications } from '../task-end-event.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
 
-// A cancellation is committed with its refund, in one statement
-// (`failAndRefund`), and the generation is stopped after the commit. If the
-// request to stop it is lost, the worker finds the ended task within seconds (`activities/running-attempts.ts`),
-// and `reconcile` terminates a workflow that still runs after the grace time.
+// A cancellation is committed with its refund, in one statement (`failAndRefund`), and the generation is stopped after the commit. If the
+// request to stop it is lost, the worker finds the ended task within seconds (`activities/running-attempts.ts`), and `reconcile` terminates
+// a workflow that still runs after the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
@@ -47,9 +46,8 @@ const cancelledByOperator: TaskFailure = {
 };
 
 /**
- * Ends a task of any account with a refund and an entry in the audit log. The
- * caller then stops its generation: endpoints with `finishCancellation`, and the
- * command line with a client of its own. Throws for an unknown task.
+ * Ends a task of any account with a refund and an entry in the audit log. The caller then stops its generation: endpoints with
+ * `finishCancellation`, and the command line with a client of its own. Throws for an unknown task.
  */
 export function cancelTaskAs(
   db: Database,

@@ -7,11 +7,9 @@ import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { Upload } from '../../media/references/upload-rules.ts';
 import { many, none, one, type Runner } from '../../platform/database/statement.ts';
 
-// The commit closes an account. The workflow `closeAccount` deletes its uploads
-// and the content of its tasks afterwards.
+// The commit closes an account. The workflow `closeAccount` deletes its uploads and the content of its tasks afterwards.
 
-// Users are locked in the order of their ids, so that two closings of accounts
-// with the same members cannot deadlock.
+// Users are locked in the order of their ids, so that two closings of accounts with the same members cannot deadlock.
 const closeOpenAccount = none<[accountId: string]>({
   name: 'close-account',
   text: `
@@ -106,9 +104,8 @@ export const listAccountUploads = many<Upload, [accountId: string, limit: number
 });
 
 /**
- * Finishes a closure unless deletions or uploads are left, and deletes the
- * account's callback secrets and remaining events. `not_open`: the closure has
- * finished before, or the account is not being closed.
+ * Finishes a closure unless deletions or uploads are left, and deletes the account's callback secrets and remaining events. `not_open`: the
+ * closure has finished before, or the account is not being closed.
  */
 export const finishClosure = one<{ readonly outcome: 'finished' | 'not_empty' | 'not_open' }, [accountId: string]>({
   name: 'finish-account-closure',

@@ -54,9 +54,8 @@ function jobContent(message: string): string {
 export type ContentDeletion = { readonly deletedAt: number; readonly changed: boolean };
 
 /**
- * Deletes a task's content. `uploadIds`: the uploaded files that it used. The
- * rest of the task's row and the ledger stay. Returns undefined for an
- * unfinished task, and the time of the first deletion for a deleted one.
+ * Deletes a task's content. `uploadIds`: the uploaded files that it used. The rest of the task's row and the ledger stay. Returns undefined
+ * for an unfinished task, and the time of the first deletion for a deleted one.
  */
 export async function deleteTaskContent(
   db: Pick<Database, 'run'>,
@@ -81,9 +80,8 @@ order by completed_at limit $2`,
 });
 
 /**
- * Deletes the content of a page of tasks that ended before a time (Unix
- * milliseconds). Tasks whose job may still run upstream, or whose callback or
- * event is pending, are left out. Uploaded files have a retention of their own.
+ * Deletes the content of a page of tasks that ended before a time (Unix milliseconds). Tasks whose job may still run upstream, or whose
+ * callback or event is pending, are left out. Uploaded files have a retention of their own.
  */
 export async function deleteExpiredContent(db: Database, before: number, limit: number): Promise<number> {
   const tasks = await listExpiredContent(db, before, limit);

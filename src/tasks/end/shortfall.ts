@@ -67,9 +67,8 @@ type ShortVideo = {
 };
 
 /**
- * Decides about a video that falls short. A difference without a price, such as
- * a wrong ratio, cannot be refunded in part, so it fails the task unless its
- * model accepts it.
+ * Decides about a video that falls short. A difference without a price, such as a wrong ratio, cannot be refunded in part, so it fails the
+ * task unless its model accepts it.
  */
 export async function decideShortfall(
   db: Database,

@@ -36,8 +36,7 @@ export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps) {
       const { provider, pool, problems, warnings, unchecked } = found;
       if (problems.length > 0) await extendOperatorCooldown(db, pool, provider, holdMs);
       else if (unchecked === undefined) {
-        // A server that answers is reachable, and one whose workflow fits at
-        // last needs no operator any more.
+        // A server that answers is reachable, and one whose workflow fits at last needs no operator any more.
         const reasons = fitting.has(key) ? (['unreachable'] as const) : (['unreachable', 'operator'] as const);
         await endCooldown(db, pool, reasons);
         fitting.add(key);

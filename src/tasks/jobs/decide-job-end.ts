@@ -128,10 +128,7 @@ export function endAfterCancel(outcome: CancelOutcome | undefined, { hasCost }: 
   return { outcome: 'abandoned', cost: hasCost ? undefined : 'unknown', isSettled } as const;
 }
 
-/**
- * Records the end of the job upstream and its cost, which releases the slot. A
- * cost that the upstream reports replaces the estimate.
- */
+/** Records the end of the job upstream and its cost, which releases the slot. A cost that the upstream reports replaces the estimate. */
 export async function recordEndAndCost(
   { deps, task }: { readonly deps: Pick<EndDeps, 'db'>; readonly task: Pick<Task, 'param'> },
   { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,

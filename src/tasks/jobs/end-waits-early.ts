@@ -22,10 +22,7 @@ const findTaskToRetry = maybeOne<{ readonly accountId: string; readonly isUnfini
   text: `select account_id as "accountId", ${unfinishedCondition} as "isUnfinished" from tasks where id = $1`,
 });
 
-/**
- * Ends the wait of a task. Returns undefined for an unknown task; a task that
- * has ended is left alone.
- */
+/** Ends the wait of a task. Returns undefined for an unknown task; a task that has ended is left alone. */
 export function retryTaskAs(
   db: Database,
   actor: Actor,

@@ -5,9 +5,8 @@ import type { JobCost, JobRowKey } from './provider-jobs.ts';
 import { isReserved } from './provider-pools.ts';
 import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
-// The intent of a create is committed before it, and the id of its job after
-// it. An intent without an id is a create whose response was lost. A task that
-// has ended gets no intent; the job of one that ends afterwards is stopped.
+// The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was
+// lost. A task that has ended gets no intent; the job of one that ends afterwards is stopped.
 
 const taskIsUnfinished = `exists (select from tasks where id = $1 and ${unfinishedCondition})`;
 

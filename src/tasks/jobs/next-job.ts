@@ -126,9 +126,8 @@ async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly Pr
 }
 
 /**
- * Returns the current tiers of the catalogue, so that an operator can move
- * waiting tasks to another provider. If its model was removed, a task of
- * upstreams has stored its own, and one of our own machine has none.
+ * Returns the current tiers of the catalogue, so that an operator can move waiting tasks to another provider. If its model was removed, a
+ * task of upstreams has stored its own, and one of our own machine has none.
  */
 async function tiersOf(deps: RoutingDeps, { taskId, param }: RoutedTask): Promise<Tiers> {
   return deps.models().get(param.model)?.tiers ?? (await readTaskTiers(deps.db, taskId))?.tiers ?? [];

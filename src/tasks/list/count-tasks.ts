@@ -25,8 +25,7 @@ type CountedRow = {
   readonly read: number;
 };
 
-// Unfinished and failed tasks have indexes of their own, so they are counted
-// however many newer tasks have succeeded.
+// Unfinished and failed tasks have indexes of their own, so they are counted however many newer tasks have succeeded.
 const countGroups = many<CountedRow, [filter: CountFilter]>({
   name: 'count-tasks',
   plannedAnew: true,

@@ -3,10 +3,7 @@ import { listTaskEntries } from '../../credits/ledger/ledger-entries.ts';
 import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
 import { listProviderJobs } from '../jobs/provider-jobs.ts';
 
-/**
- * Reads the ledger entries, upstream jobs and callback of a task, which are not
- * part of its record.
- */
+/** Reads the ledger entries, upstream jobs and callback of a task, which are not part of its record. */
 export async function readTaskDetail(db: Database, taskId: string) {
   return {
     ledger: await listTaskEntries(db, taskId),

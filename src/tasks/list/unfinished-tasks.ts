@@ -9,10 +9,7 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   /** The time in which its generation has run, over all attempts, until their last reports. */
   readonly ranMs: number;
   readonly deadlineMs: number;
-  /**
-   * True if the code of its workflow had failed when the workflow was last
-   * described.
-   */
+  /** True if the code of its workflow had failed when the workflow was last described. */
   readonly isStuck: boolean;
   /** True if an attempt was alive in the last two minutes. */
   readonly isGenerating: boolean;

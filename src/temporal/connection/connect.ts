@@ -27,10 +27,8 @@ export type ConnectOptions = {
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 1_000 } as const;
 
 /**
- * Creates a client that connects on its first call. Every caller sets a
- * deadline: the SDK's retries would otherwise hide an outage for up to 40 s.
- * With `retries` off a call fails immediately, so that the caller decides about
- * retries.
+ * Creates a client that connects on its first call. Every caller sets a deadline: the SDK's retries would otherwise hide an outage for up
+ * to 40 s. With `retries` off a call fails immediately, so that the caller decides about retries.
  */
 export function connectTemporal(
   { connection: options, namespace, payloadKeys }: TemporalTarget,

@@ -3,8 +3,7 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { isNotFound, callWithin } from './connect.ts';
 import { readMissingSearchAttributes } from './search-attributes.ts';
 
-// Reads facts about Temporal itself, for operators. Each function rejects if
-// the server or its permissions do not allow the call.
+// Reads facts about Temporal itself, for operators. Each function rejects if the server or its permissions do not allow the call.
 
 const limitMs = 5_000;
 

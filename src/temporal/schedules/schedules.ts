@@ -14,10 +14,8 @@ import { isNotFound, callWithin } from '../connection/connect.ts';
 const limitMs = 30_000;
 
 /**
- * The schedules of an installation. The runs of a schedule never overlap, so
- * each run has a timeout: a stuck run would prevent every later one. A lost run
- * loses nothing. Activities time out earlier, except the audit, which may use
- * the whole time of its run.
+ * The schedules of an installation. The runs of a schedule never overlap, so each run has a timeout: a stuck run would prevent every later
+ * one. A lost run loses nothing. Activities time out earlier, except the audit, which may use the whole time of its run.
  */
 const schedules = {
   reconcile: {
@@ -61,9 +59,8 @@ export type ScheduleName = keyof typeof schedules;
 export const scheduleNames = Object.keys(schedules) as readonly ScheduleName[];
 
 /**
- * Creates missing schedules, and runs `reconcile` now: the caller has just
- * started, possibly after a crash. Of an existing schedule only the action is
- * renewed; its interval, and a pause, are left to operators.
+ * Creates missing schedules, and runs `reconcile` now: the caller has just started, possibly after a crash. Of an existing schedule only
+ * the action is renewed; its interval, and a pause, are left to operators.
  */
 export async function ensureSchedules(client: Client, queues: TaskQueues): Promise<void> {
   for (const name of scheduleNames) {

@@ -5,10 +5,7 @@ import type { Caller } from '../../../accounts/keys/scopes-and-caller.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate-limit.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
-/**
- * Allows for passkeys, whose sign-in takes two requests, and for the people of
- * an office, who share one address.
- */
+/** Allows for passkeys, whose sign-in takes two requests, and for the people of an office, who share one address. */
 const signInRate = { quota: 30, windowMs: 60_000 };
 const sharePageRate = { quota: 60, windowMs: 60_000 };
 const providerTestRate = { quota: 5, windowMs: 60_000 };
@@ -26,10 +23,7 @@ export function createFixedRateLimiters() {
   };
 }
 
-/**
- * Beyond this number, the least recently active caller is dropped and has its
- * full quota again.
- */
+/** Beyond this number, the least recently active caller is dropped and has its full quota again. */
 const maxKeys = 100_000;
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;

@@ -10,10 +10,7 @@ export const maxUploadBytesAtOnce = 400 * 1024 * 1024;
 type Upload = { readonly accountId: string; readonly bytes: number };
 const running = new Set<Upload>();
 
-/**
- * Runs `receive` in an upload slot; throws `uploads_busy` if none is free.
- * `bytes`: the most that the request may send.
- */
+/** Runs `receive` in an upload slot; throws `uploads_busy` if none is free. `bytes`: the most that the request may send. */
 export async function withUploadSlot<T>(upload: Upload, receive: () => Promise<T>): Promise<T> {
   const { accountId, bytes } = upload;
   const ofAccount = [...running].filter((other) => other.accountId === accountId).length;

@@ -3,10 +3,7 @@ import type { AppMiddleware } from '../request-context.ts';
 import { HttpError } from '../http-error.ts';
 import { maxUrlLength } from '../request-sizes.ts';
 
-/**
- * If one of these headers is sent twice, Node uses the first, and a proxy in
- * front may have used the second.
- */
+/** If one of these headers is sent twice, Node uses the first, and a proxy in front may have used the second. */
 const singleHeaders: readonly string[] = ['host', 'authorization', 'content-type'];
 
 /** Refuses requests that Node accepts, or would refuse without an envelope. */

@@ -66,10 +66,7 @@ function sentStatus({ res }: Context): number | undefined {
   return res.headersSent ? res.statusCode : undefined;
 }
 
-/**
- * Metrics name only these methods: clients may send any other word, and each
- * would make a series.
- */
+/** Metrics name only these methods: clients may send any other word, and each would make a series. */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
 export type RequestFinished = {
@@ -124,8 +121,7 @@ function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | u
 /** The pattern of the matched route, or `(none)`; never the path. */
 function routeOf(ctx: Context): string {
   if (ctx.state.route !== undefined) return ctx.state.route;
-  // The router sets `_matchedRoute`; the type of the context does not declare
-  // it.
+  // The router sets `_matchedRoute`; the type of the context does not declare it.
   const { _matchedRoute: matched } = ctx as { readonly _matchedRoute?: string | RegExp };
   if (matched === undefined) return '(none)';
   if (typeof matched === 'string') return matched;

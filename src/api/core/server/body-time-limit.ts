@@ -4,8 +4,7 @@ import type { IncomingMessage } from 'node:http';
 const slow = new WeakSet<IncomingMessage>();
 
 /**
- * Allows a large body, which takes longer on a slow line. Call it only for
- * authenticated callers whose concurrent requests are limited, as
+ * Allows a large body, which takes longer on a slow line. Call it only for authenticated callers whose concurrent requests are limited, as
  * `withUploadSlot` does.
  */
 export function allowSlowBody(req: IncomingMessage): void {

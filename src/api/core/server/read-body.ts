@@ -98,10 +98,7 @@ export async function readBodyBytes(req: IncomingMessage, maxBytes: number): Pro
   return Buffer.concat(chunks);
 }
 
-/**
- * Reads the body. The next chunk is read once `take` has processed the last
- * one, so that a fast client cannot fill the memory.
- */
+/** Reads the body. The next chunk is read once `take` has processed the last one, so that a fast client cannot fill the memory. */
 async function receiveBody(
   req: IncomingMessage,
   maxBytes: number,

@@ -5,9 +5,7 @@ import { jsonHeaders } from '../request-context.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
 import { HttpError } from '../http-error.ts';
 
-/**
- * `isOver` is true once the response was sent or the client has disconnected.
- */
+/** `isOver` is true once the response was sent or the client has disconnected. */
 export type HttpExchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
 
 /** A refused client may send for this long, because closing the connection immediately could lose the response. */

@@ -12,9 +12,8 @@ const failureByStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Streams a file with ranges, conditional requests and HEAD; the caller sets
- * content type and caching. Returns when the response has ended; throws if it
- * fails before anything was sent.
+ * Streams a file with ranges, conditional requests and HEAD; the caller sets content type and caching. Returns when the response has ended;
+ * throws if it fails before anything was sent.
  */
 export async function sendFile(
   ctx: Context,

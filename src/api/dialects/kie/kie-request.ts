@@ -111,10 +111,7 @@ function ourValue(name: string, value: unknown): unknown {
   return isNumber ? Number(value) : value;
 }
 
-/**
- * Refuses features that this service does not support. Empty values are
- * ignored, because kie.ai's clients send them for unused fields.
- */
+/** Refuses features that this service does not support. Empty values are ignored, because kie.ai's clients send them for unused fields. */
 function refusals(input: JsonObject, fields: readonly Spelling[], hasLastFrame: boolean): readonly FieldError[] {
   const isNothing = (value: unknown) => isMissing(value) || (Array.isArray(value) && value.length === 0);
   const isTaken = (name: string) => fields.some((spellings) => spellings.includes(name));

@@ -61,10 +61,7 @@ const downloadUrl = defineEndpoint({
 
 const idInPath = new RegExp(`(?<=/)${uuidPattern}(?=/)`);
 
-/**
- * Ignores host and signature of the link, which may be outdated: the caller
- * must own the task anyway.
- */
+/** Ignores host and signature of the link, which may be outdated: the caller must own the task anyway. */
 async function taskFromUrl({ db }: WithDb, url: string): Promise<Task | undefined> {
   const path = URL.canParse(url) ? new URL(url).pathname : '';
   const taskId = idInPath.exec(path)?.[0];

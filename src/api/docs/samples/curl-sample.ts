@@ -2,10 +2,7 @@ import type { SampleCredential, ExampleBody, ExampleRequest } from './example-re
 
 const longestLine = 72;
 
-/**
- * Writes the request for Bash, where an environment variable holds the
- * credential.
- */
+/** Writes the request for Bash, where an environment variable holds the credential. */
 export function curlSample({ method, baseUrl, path, headers, credential, body, answer }: ExampleRequest): string {
   // Without `-X`, curl chooses GET, or POST for a request with a body.
   const implied = body === undefined ? 'GET' : 'POST';

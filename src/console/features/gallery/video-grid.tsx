@@ -87,8 +87,7 @@ export function VideoGrid({ videos, empty, onExpired }: GridProps) {
           onClose={() => {
             const focus = () => focusCard(opened.index);
             if (history.state === 'video') {
-              // The entry before is the page behind the video, with its state
-              // and its position, which the browser restores after the event.
+              // The entry before is the page behind the video, with its state and its position, which the browser restores after the event.
               addEventListener('popstate', () => setTimeout(focus), { once: true });
               history.back();
             } else set({ video: undefined, cursor });

@@ -14,9 +14,8 @@ type SteadyProps<Row> = Keys<Row> & {
 };
 
 /**
- * Rows in sight do not move: they are updated in place, and new ones are only
- * counted until the reader shows them. Rows that new ones pushed off the page
- * stay as they were.
+ * Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. Rows that new ones
+ * pushed off the page stay as they were.
  */
 export function useSteadyRows<Row>(props: SteadyProps<Row>) {
   const { latest, hasMore, isPlaceholderData, dataUpdatedAt, rowKey, shownFor } = props;

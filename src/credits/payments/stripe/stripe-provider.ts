@@ -89,8 +89,7 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
         if (error instanceof PaymentsUnavailable && isMissing(error.cause)) return undefined;
         throw error;
       }
-      // Stripe lists the newest first. The ledger books the oldest first, and
-      // refunds before disputes.
+      // Stripe lists the newest first. The ledger books the oldest first, and refunds before disputes.
       return reversals.toReversed();
     },
     async *listReversedPayments(sinceMs) {

@@ -43,10 +43,7 @@ export async function readWholeBody(
   return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
 
-/**
- * Reads the whole body of a 2xx. That of any other status is not read, and
- * returned empty.
- */
+/** Reads the whole body of a 2xx. That of any other status is not read, and returned empty. */
 export async function readBodyOfSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   return isSuccess(response) ? await readWholeBody(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
 }

@@ -47,10 +47,7 @@ function parseNetwork(entry: string): AllowedNetwork {
   return { address, prefixBits, port: undefined };
 }
 
-/**
- * The guard always refuses IPv4-mapped addresses, so such an entry would have
- * no effect.
- */
+/** The guard always refuses IPv4-mapped addresses, so such an entry would have no effect. */
 function refuseMapped(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): void {
   if (address.range() === 'ipv4Mapped') throw invalidEntry(entry, 'is IPv4-mapped: write the IPv4 form');
 }

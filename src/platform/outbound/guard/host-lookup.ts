@@ -64,10 +64,7 @@ export function createHostLookup(allow: AllowList, servers?: readonly string[]):
   };
 }
 
-/**
- * Returns IPv4 addresses first, because hosts without IPv4 are rarer. One
- * family without an answer is no error.
- */
+/** Returns IPv4 addresses first, because hosts without IPv4 are rarer. One family without an answer is no error. */
 async function queryDns(
   hostname: string,
   servers: readonly string[] | undefined,

@@ -6,10 +6,7 @@ import { choose, type Random } from '../film-random.ts';
 /** Colors as `#rrggbb`, from the darkest to the lightest. White titles are readable on all but `glow`. */
 export type Palette = Readonly<Record<'deep' | 'low' | 'mid' | 'high' | 'glow', string>>;
 
-/**
- * One layer as SVG, and its movement. The SVG is made of our own numbers and
- * colors; it never contains text of a request.
- */
+/** One layer as SVG, and its movement. The SVG is made of our own numbers and colors; it never contains text of a request. */
 export type Drawing = FrameSize & { readonly body: string; readonly x: string; readonly y: string };
 
 /** Chosen by eye: neighboring hues with one warm or cool opposite, dark enough for white letters. */

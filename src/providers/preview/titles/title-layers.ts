@@ -43,10 +43,7 @@ export async function titleLayers(prompt: string, model: string, request: SceneR
 const sizes = [0.1, 0.09, 0.08, 0.071, 0.063, 0.056, 0.05, 0.044, 0.039, 0.035];
 const gapPx = 22;
 
-/**
- * Draws the text under a short bar. Both rise from below, and stand still once
- * they are opaque.
- */
+/** Draws the text under a short bar. Both rise from below, and stand still once they are opaque. */
 async function title(request: SceneRequest, text: string): Promise<Layer[]> {
   const { frame, filmFrames, palette } = request;
   const marginPx = marginOf(request);
@@ -83,10 +80,7 @@ function foot({ frame, palette }: SceneRequest): Promise<Layer> {
   return renderDrawing({ ...frame, heightPx, body, x: '0', y: `${frame.heightPx - heightPx}` });
 }
 
-/**
- * Draws the words on a pill in the upper right corner, visible in every frame,
- * so that the film is not mistaken for a model's.
- */
+/** Draws the words on a pill in the upper right corner, visible in every frame, so that the film is not mistaken for a model's. */
 async function mark(request: SceneRequest): Promise<Layer[]> {
   const { frame } = request;
   const sizePx = Math.round(2 + 0.022 * Math.min(frame.widthPx, frame.heightPx));

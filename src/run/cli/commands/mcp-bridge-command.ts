@@ -29,8 +29,7 @@ async function bridge(endpoint: string, key: string): Promise<void> {
     if (message === undefined) return print(errorOf(null, -32_700, 'the line is not a JSON object'));
     const { id, method, params } = message;
     const { requestId, ...others } = isObject(params) ? params : {};
-    // The endpoint stores no state: the end of the connection cancels a
-    // request.
+    // The endpoint stores no state: the end of the connection cancels a request.
     if (method === 'notifications/cancelled') return running.get(requestId)?.abort();
     const cancelled = new AbortController();
     if (id !== undefined) running.set(id, cancelled);
@@ -71,10 +70,7 @@ function parsed(text: string): Message | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/**
- * Returns the headers that the protocol requires. They repeat parts of the
- * body.
- */
+/** Returns the headers that the protocol requires. They repeat parts of the body. */
 function headersOf(method: unknown, params: Message, negotiated: string | undefined) {
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const named = meta['io.modelcontextprotocol/protocolVersion'];

@@ -92,10 +92,7 @@ type Service = {
   readonly interruptions: Interruptions;
   readonly out: string | undefined;
   readonly asJson: boolean;
-  /**
-   * Returns a sentence with the command that shows the task at the same
-   * service.
-   */
+  /** Returns a sentence with the command that shows the task at the same service. */
   readonly continues: (taskId: string, what?: string) => string;
 };
 

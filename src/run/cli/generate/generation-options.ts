@@ -4,10 +4,7 @@ import type { Catalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import type { FieldSetting } from './model-fields.ts';
 import { isUrl, type LocalServer, serveFile } from './serve-and-save.ts';
 
-/**
- * The options of `demo` and `generate`; the service validates their values.
- * `optionsBoundsSchema` declares those of input fields.
- */
+/** The options of `demo` and `generate`; the service validates their values. `optionsBoundsSchema` declares those of input fields. */
 export type GenerationOptions = {
   readonly image: readonly string[];
   readonly model?: string;

@@ -109,8 +109,7 @@ function boundsOf(schema: Schema, types: readonly string[]): string | undefined 
   if (types.includes('array')) return `at most ${maxItems} URLs or files (${items?.contentMediaType ?? 'any'})`;
   if (contentMediaType !== undefined) return `URL or file (${contentMediaType})`;
   if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
-  // The bounds of a duration, which is rounded, are fractions; the whole
-  // numbers within them are shown.
+  // The bounds of a duration, which is rounded, are fractions; the whole numbers within them are shown.
   if (minimum !== undefined && exclusiveMaximum !== undefined)
     return `${Math.ceil(minimum)} to ${Math.ceil(exclusiveMaximum) - 1}`;
   if (schema.const !== undefined) return `always ${JSON.stringify(schema.const)}`;

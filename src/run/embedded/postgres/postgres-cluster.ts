@@ -51,10 +51,7 @@ const initdbTimeoutMs = 120_000;
 /** The locale comes with PostgreSQL itself (code points, no ICU), so an index sorts alike on every machine. */
 const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
 
-/**
- * Creates the cluster under another name until it is complete, so that a kill
- * in the middle never leaves half a cluster.
- */
+/** Creates the cluster under another name until it is complete, so that a kill in the middle never leaves half a cluster. */
 async function createCluster({ folder, binaries, account, log: say }: ClusterOptions, password: string): Promise<void> {
   const [cluster, drafts] = [clusterFolderOf(folder), draftsOf(folder)];
   const [draft, passwordDraft] = [join(drafts, 'cluster'), join(drafts, 'password')];
@@ -63,8 +60,7 @@ async function createCluster({ folder, binaries, account, log: say }: ClusterOpt
   await writeFile(passwordDraft, `${password}\n`, { mode: 0o600 });
   if (account !== undefined) await handOver([draft, passwordDraft], account);
   const log = await openServerLog(postgresLogOf(folder));
-  // The file is passed open, as descriptor 3, because the account may not be
-  // able to reach it by its path.
+  // The file is passed open, as descriptor 3, because the account may not be able to reach it by its path.
   const passwordFile = await open(passwordDraft, 'r');
   try {
     const { dataArgument, options } = clusterSpawnOptions(draft, account);

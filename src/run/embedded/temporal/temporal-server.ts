@@ -80,16 +80,10 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   return Object.assign(server, { address: address(), uiUrl: `http://127.0.0.1:${ports[1]}`, ports });
 }
 
-/**
- * A busy machine takes seconds to register search attributes; a probe that is
- * cut off registers none.
- */
+/** A busy machine takes seconds to register search attributes; a probe that is cut off registers none. */
 const probeMs = 10_000;
 
-/**
- * Each name is an option of the server, and names the file that stores its
- * value.
- */
+/** Each name is an option of the server, and names the file that stores its value. */
 const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 
 const databaseOf = (folder: string): string => join(folder, 'temporal.db');
@@ -121,9 +115,8 @@ async function hasSearchAttributes(address: string, namespace: string): Promise<
 }
 
 /**
- * Finds a server that a killed process left running. Its pid may belong to
- * another program now, or to the server of a copied folder, so the command line
- * decides.
+ * Finds a server that a killed process left running. Its pid may belong to another program now, or to the server of a copied folder, so the
+ * command line decides.
  */
 async function orphanOf(folder: string): Promise<number | undefined> {
   const pid = Number(await readFile(pidFileOf(folder), 'utf8').catch(() => ''));
