@@ -2,7 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/text/field-errors.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { taskEventId } from '../src/tasks/task-end-event.ts';
-import { taskWorkflowId } from '../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept/accept-task.ts';

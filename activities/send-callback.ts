@@ -1,6 +1,10 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback-schedule.ts';
+import {
+  callbackBusyPauseMs,
+  pauseObeyingRetryAfter,
+  callbackTimeoutMs,
+} from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
 import type { CallbackAnswer, CallbackToPost } from '../src/tasks/callbacks/post-callback.ts';
 import { type Delivery, type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
@@ -80,5 +84,5 @@ function newDeliveryState(
 ): NewDeliveryAttempt['newState'] {
   const latestEnd = startedAt + callbackTimeoutMs;
   if (kind !== 'failed' || nextPauseMs === undefined) return { state: kind, dueAt: latestEnd };
-  return { state: 'pending', dueAt: latestEnd + callbackPauseMs(nextPauseMs, retryAfterMs) };
+  return { state: 'pending', dueAt: latestEnd + pauseObeyingRetryAfter(nextPauseMs, retryAfterMs) };
 }

@@ -3,7 +3,7 @@ import { createLog } from '../src/platform/log/log.ts';
 import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/provider-registry.ts';
-import { externalSettings } from '../src/run/config/process-settings.ts';
+import { externalSettings } from '../src/run/config/complete-settings.ts';
 import { createFatalPromise, runUntilSignal } from '../src/run/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/run/main/run-worker.ts';
 import { startWorker } from '../src/run/main/start-worker.ts';

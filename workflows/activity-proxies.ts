@@ -2,7 +2,7 @@ import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workfl
 import type { ChargedTask } from '../activities/confirm-charge.ts';
 import type { GenerationActivities, MainActivities } from '../activities/index.ts';
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
-import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/queue-and-workflow-names.ts';
+import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 
 // One proxy per retry policy. No task fails because of the number of its attempts, which a deploy would use up. An activity that cannot
 // succeed throws a failure that is not retried.

@@ -14,8 +14,8 @@ import {
 import type { CallbackActivities } from '../activities/index.ts';
 import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import type { DeliveryToStart } from '../src/catalogue/tasks/workflow-engine.ts';
-import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/queue-and-workflow-names.ts';
-import { callbackPauseMs, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
+import { pauseObeyingRetryAfter, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
 
 export type DeliverCallbackInput = DeliveryToStart & {
@@ -112,7 +112,7 @@ async function followSchedule(
     if (attempt.kind !== 'failed') return attempt.kind;
     if (isLast) return 'failed';
     const summary = `pause before attempt ${index + 2}`;
-    await condition(isRedelivered, callbackPauseMs(nextPauseMs, attempt.retryAfterMs), { summary });
+    await condition(isRedelivered, pauseObeyingRetryAfter(nextPauseMs, attempt.retryAfterMs), { summary });
     if (isRedelivered()) return 'redelivered';
   }
 }

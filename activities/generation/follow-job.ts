@@ -4,7 +4,7 @@ import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './a
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { stageUploadOfLostJob } from './fetch-video.ts';
 import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
-import { waitForProvider } from './recover-job.ts';
+import { waitUntilProviderIsUsable } from './recover-job.ts';
 import {
   endAfterCancel,
   endJobWithTaskFailure,
@@ -31,7 +31,7 @@ export async function followJob(attempt: GenerationAttempt, job: JobInState<'run
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJobIfCancelled(attempt, job);
       case 'provider_off': {
         const row = { ordinal: job.ordinal, provider: job.provider.name };
-        const open = await waitForProvider(attempt, row, () => job.open);
+        const open = await waitUntilProviderIsUsable(attempt, row, () => job.open);
         if ('kind' in open) return open;
       }
     }

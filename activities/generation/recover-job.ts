@@ -33,7 +33,7 @@ export async function readOpenJob(
   if (staged !== undefined) return staged;
   const { deps, task } = attempt;
   const { row, jobKey, resubmissions } = resumed;
-  const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));
+  const open = await waitUntilProviderIsUsable(attempt, row, () => deps.providers.ofJob(row));
   if ('kind' in open) return open;
   const { provider } = open;
   const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, detail, submittedAt, upstreamEndedAt } = row;
@@ -53,7 +53,7 @@ const logEveryMs = 300_000;
  * Waits, until the deadline, while the provider of a job is off, or while `find` returns undefined because its name has left the
  * catalogue or stands for another upstream, whose statements about the job would be false.
  */
-export async function waitForProvider(
+export async function waitUntilProviderIsUsable(
   attempt: GenerationAttempt,
   { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
   find: () => OpenProvider | undefined,

@@ -32,7 +32,7 @@ import {
 } from '../../src/library/request-log/logged-requests.ts';
 import { addTasksToUsageSums } from '../../src/credits/reports/usage-days-and-latencies.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
-import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/list/expired-media.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-deleted-content.ts';
 import { forEachRow, pageSize } from './for-each-row.ts';

@@ -1,4 +1,4 @@
-import { maxQueueMs } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { maxQueueMs } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { payloadKeyErrorPrefix } from '../../src/temporal/connection/payload-keys.ts';
 import type {
   CodeFailure,

@@ -24,7 +24,7 @@ import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
 import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
 import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
 import { cancelGraceMs } from '../tasks/task-rows.ts';
-import { maxQueueMs } from '../temporal/connection/queue-and-workflow-names.ts';
+import { maxQueueMs } from '../temporal/connection/queue-names-and-workflow-ids.ts';
 import { processDrainMs } from './main/run-until-signal.ts';
 import { apiDrainMs } from './main/start-api.ts';
 import { workerForceMs, workerGraceMs } from './main/worker-options.ts';

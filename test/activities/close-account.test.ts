@@ -7,7 +7,7 @@ import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activi
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { createAccount } from '../../src/credits/open-account.ts';

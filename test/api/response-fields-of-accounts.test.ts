@@ -6,7 +6,7 @@ import { presentStatement } from '../../src/api/credits/statement-routes.ts';
 import { presentPasskey } from '../../src/api/sign-in/passkey-routes.ts';
 import { presentSession } from '../../src/api/sign-in/session-routes.ts';
 import { presentSignUp } from '../../src/api/sign-in/sign-up-routes.ts';
-import { statementSections } from '../../src/credits/reports/statement-sections.ts';
+import { statementSections } from '../../src/credits/reports/ledger-sections.ts';
 import { origin } from '../support/service/person.ts';
 
 // As test/api/response-fields.test.ts: each value of a row is another one.

@@ -1,6 +1,6 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { triggerSchedule } from '../../src/temporal/schedules/schedules.ts';
 import { type Open, selectOpen } from './judge/collect-evidence.ts';

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { DrainablePart, Settings } from '../../src/run/config/process-settings.ts';
+import type { Drainable, Settings } from '../../src/run/config/complete-settings.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
@@ -58,7 +58,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
       await waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
       return taskId;
     };
-    let worker: DrainablePart | undefined = await startWorkerWith(settings, upstream);
+    let worker: Drainable | undefined = await startWorkerWith(settings, upstream);
     const stopWorker = async () => {
       await worker?.close();
       worker = undefined;

@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
-import { type QueueName, queueNames, taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import {
+  type QueueName,
+  queueNames,
+  taskQueuesOf,
+} from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
-import type { DrainablePart } from '../../src/run/config/process-settings.ts';
+import type { Drainable } from '../../src/run/config/complete-settings.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
@@ -28,7 +32,7 @@ describe('four worker processes, of one queue each', () => {
   let environment: TestEnvironment;
   let upstream: RunningUpstream;
   let receiver: CallbackReceiver;
-  let api: DrainablePart;
+  let api: Drainable;
   let temporal: TemporalConnection;
   const workers = new Map<QueueName, { readonly child: ChildProcess; readonly metricsPort: number }>();
 

@@ -4,11 +4,11 @@ import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts'
 import { createKeyWithinLimit } from '../../src/accounts/keys/keys.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
-import { callbackWorkflowId } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { callbackWorkflowId } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';

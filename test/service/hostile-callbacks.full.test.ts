@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { callbackPausesMs, callbackTimeoutMs } from '../../src/tasks/callbacks/callback-schedule.ts';
-import { callbackWorkflowId } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { callbackWorkflowId } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startWorker } from '../../src/run/main/start-worker.ts';

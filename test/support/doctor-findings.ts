@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Environment, readConfig } from '../../src/run/config/config.ts';
 import { type DoctorRole, runDoctorChecks } from '../../src/run/doctor/doctor.ts';
-import type { Finding } from '../../src/run/doctor/finding.ts';
+import type { Finding } from '../../src/run/doctor/checks-and-findings.ts';
 
 /** The findings of doctor in this process, by check. */
 export async function findingsOf(

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { Finding } from '../../src/run/doctor/finding.ts';
+import type { Finding } from '../../src/run/doctor/checks-and-findings.ts';
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { type Api, createTask, createdTask, waitForRecord } from '../support/service/call-api.ts';
 import { startCallbackReceiver } from '../support/servers/callback-receiver.ts';

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { callbackPausesMs } from '../../src/tasks/callbacks/callback-schedule.ts';
-import { taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 
 // The workflow is the real one and so are its timers; the clock is the test server's, and the activity is played.

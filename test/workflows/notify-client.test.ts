@@ -8,7 +8,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { type OwedNotifications, owedDeliveryIds, taskEventId } from '../../src/tasks/task-end-event.ts';
-import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
 

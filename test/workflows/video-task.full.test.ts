@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { resultKeysOf } from '../../activities/task-file-keys.ts';
-import { taskQueuesOf } from '../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';

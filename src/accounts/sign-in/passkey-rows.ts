@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
 import { fieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { hasSession } from './sessions.ts';
+import { isSessionStored } from './sessions.ts';
 import { lockUser } from '../people/users.ts';
 
 export type Passkey = {
@@ -54,7 +54,7 @@ export function addPasskey(
   return db.transaction(async (run) => {
     await lockUser({ run }, userId);
     // A reset removes all passkeys and ends all sessions; it must not be followed by a passkey from before it.
-    if (!(await hasSession({ run }, sessionId)).exists) return 'not_signed_in';
+    if (!(await isSessionStored({ run }, sessionId)).exists) return 'not_signed_in';
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
     const added = await insertPasskey({ run }, userId, name, credential);
     if (added === undefined) return 'known_passkey';

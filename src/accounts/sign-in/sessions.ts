@@ -110,7 +110,7 @@ export async function findAndTouchSession(
 export type ListedSession = Origin &
   Pick<SignedIn, 'sessionId' | 'expiresAt'> & { readonly createdAt: number; readonly lastUsedAt: number };
 
-export const hasSession = one<{ exists: boolean }, [sessionId: string]>({
+export const isSessionStored = one<{ exists: boolean }, [sessionId: string]>({
   name: 'has-session',
   text: 'select exists (select from sessions where id = $1)',
 });

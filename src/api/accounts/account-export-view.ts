@@ -14,7 +14,7 @@ import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
 import { listFavoriteOrTaggedVideos } from '../../library/gallery/favorites-and-tags.ts';
 import { listShareLinksOfAccount } from '../../library/gallery/share-links.ts';
-import { presentShareLink } from '../gallery/share-routes.ts';
+import { presentShareLink } from '../gallery/share-link-routes.ts';
 import { presentEvent } from '../callbacks/event-view.ts';
 import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { listOwnCallbacks, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';

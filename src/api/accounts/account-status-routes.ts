@@ -7,7 +7,7 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import { maxCredits, unixMs, wholeNumberField } from '../core/request-fields.ts';
 import { creditBalanceSchema } from './ledger-entry-view.ts';
 import { findBalanceAndThreshold } from '../../library/limits/account-limit-use.ts';
-import { setLowBalanceThreshold } from '../../credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../credits/ledger/set-low-balance-threshold.ts';
 
 const troubleSchema = z.strictObject({
   model: z.string(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { StatementSum } from '../../credits/reports/account-statement.ts';
 import type { MarginRow } from '../../credits/reports/margin.ts';
-import { isRevenueSection } from '../../credits/reports/statement-sections.ts';
+import { isRevenueSection } from '../../credits/reports/ledger-sections.ts';
 
 export const marginSchema = z
   .strictObject({

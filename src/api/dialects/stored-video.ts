@@ -8,10 +8,10 @@ import { mediaDeletedError, type SendMediaDeps, sendMedia } from '../media/send-
 import { type CancelTaskDeps, cancelTaskFor } from '../../tasks/end/cancel-task.ts';
 import { type DeleteTaskDeps, deleteContentOfEndedTask } from '../../tasks/end/delete-content-of-task.ts';
 import { requireEnded } from '../tasks/delete-task-routes.ts';
-import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 
-export type ReadTaskDeps = WithDb & { readonly seenTasks: SeenTaskRecorder };
+export type ReadTaskDeps = WithDb & { readonly seenTasks: ReadTaskRecorder };
 
 export async function readTaskAndMarkSeen(
   { db, seenTasks }: ReadTaskDeps,

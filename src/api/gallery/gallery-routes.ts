@@ -11,7 +11,7 @@ import {
   textParameter,
 } from '../core/query-parameters.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { ratios } from '../../catalogue/input/input-bounds.ts';
@@ -46,7 +46,7 @@ const videoSchema = z
   .meta({ id: 'GalleryVideo' });
 
 type ViewDeps = { readonly resultStore: LinkSigner };
-type ListDeps = WithDb & ViewDeps & { readonly seenTasks: SeenTaskRecorder; readonly searchesPrompts: boolean };
+type ListDeps = WithDb & ViewDeps & { readonly seenTasks: ReadTaskRecorder; readonly searchesPrompts: boolean };
 
 function presentVideo({ resultStore }: ViewDeps, video: GalleryVideo) {
   const { taskId, param, result, isFavorite: favorite, tags, createdAt: createTime } = video;

@@ -17,7 +17,7 @@ import {
   taskDetailSchema,
   type TaskDetailSources,
 } from './task-detail-view.ts';
-import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { presentTask, type TaskRecordDeps } from './task-view.ts';
 
 type Deps = WithDb & TaskRecordDeps & DetailDeps & { readonly publicUrl: string };
@@ -34,7 +34,7 @@ export const showTimeline = defineEndpoint({
   query: strictQuery({ taskId: taskIdParameter }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, task: found }, deps: Deps & { readonly seenTasks: SeenTaskRecorder }) => {
+  handler: async ({ caller, task: found }, deps: Deps & { readonly seenTasks: ReadTaskRecorder }) => {
     const task = requireExisting(found, 'task_not_found');
     const sources = await readSources(deps, task);
     await deps.seenTasks.record(caller.by, [task]);

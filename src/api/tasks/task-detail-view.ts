@@ -7,7 +7,7 @@ import { jobOutcomes } from '../../tasks/jobs/job-states.ts';
 import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';
 import { comparedAspects, differencesOfTask } from '../../media/video/compare-with-order.ts';
 import type { UploadPreview } from '../../media/references/upload-preview-links.ts';
-import { taskWorkflowId } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { orNull, unixMs } from '../core/request-fields.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';

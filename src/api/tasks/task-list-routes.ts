@@ -4,7 +4,7 @@ import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalog
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
 import { readsAllTasks, unindexedFilters } from '../../tasks/list/filter-indexes.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import type { SeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { parseTaskSearch } from '../../tasks/list/task-search.ts';
 import {
   listedTaskSchema,
@@ -131,7 +131,7 @@ export const listTasksOfAccount = defineEndpoint({
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async (
     { caller: { accountId, by }, query: { cursor: after, limit, ...query } },
-    deps: ListDeps & { readonly seenTasks: SeenTaskRecorder },
+    deps: ListDeps & { readonly seenTasks: ReadTaskRecorder },
   ) => {
     const filter = { ...ownTaskFilterOf(accountId, query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);

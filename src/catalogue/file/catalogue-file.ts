@@ -13,7 +13,7 @@ import { placeholderProblems } from '../providers/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from '../../platform/text/field-errors.ts';
 import type { SecretReader } from './provider-schema.ts';
 import { defaultModels } from '../models/model.ts';
-import { upstreamCanReachUs } from '../../platform/outbound/guard/reaches-us.ts';
+import { upstreamCanReachUs } from '../../platform/outbound/guard/upstream-can-reach-us.ts';
 import { type ProviderFile, parseProviderFile } from '../providers/provider-file-schema.ts';
 
 export type CatalogueSource = {

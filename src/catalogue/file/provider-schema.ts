@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { arkTaskFields } from '../providers/option-fields.ts';
+import { arkFieldsSetByTask } from '../providers/option-fields.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { costRule } from '../prices/upstream-cost.ts';
 import { rules } from '../models/input-rules.ts';
@@ -195,7 +195,7 @@ const formFields = z
 export const parameterSchemas = {
   own: json,
   ark: json.superRefine((fields, context) => {
-    for (const name of arkTaskFields.filter((field) => Object.hasOwn(fields, field))) {
+    for (const name of arkFieldsSetByTask.filter((field) => Object.hasOwn(fields, field))) {
       context.addIssue({ code: 'custom', path: [name], message: 'is set by this service from the task' });
     }
   }),

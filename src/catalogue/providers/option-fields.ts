@@ -8,7 +8,7 @@ export function snakeCase(name: string): string {
 }
 
 /** Fields of a create request at Ark that the task decides. */
-export const arkTaskFields = ['model', 'content', 'ratio', 'duration', 'generate_audio', 'callback_url'].concat([
+export const arkFieldsSetByTask = ['model', 'content', 'ratio', 'duration', 'generate_audio', 'callback_url'].concat([
   'safety_identifier',
   'execution_expires_after',
 ]);
@@ -26,7 +26,7 @@ const vllmFields = ['fps', 'num_inference_steps', 'guidance_scale', 'guidance_sc
   .concat(['frame_interpolation_exp', 'frame_interpolation_scale']);
 
 const reserved = {
-  ark: new Set([...arkTaskFields, 'resolution', 'seed', 'frames']),
+  ark: new Set([...arkFieldsSetByTask, 'resolution', 'seed', 'frames']),
   'openai-videos': new Set([...videosFields, 'duration', 'task']),
 } as const;
 

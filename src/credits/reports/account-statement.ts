@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
 import { entryIdAfterTimeSql, entryIdBeforeTimeSql } from '../ledger/ledger-entries.ts';
-import { entrySectionSql, statementSections } from './statement-sections.ts';
+import { entrySectionSql, statementSections } from './ledger-sections.ts';
 
 // The statement of an account for a month in UTC: its balance before, its ledger entries, its balance after.
 

@@ -1,5 +1,5 @@
 import type { StatementSum } from './account-statement.ts';
-import { entrySectionSql } from './statement-sections.ts';
+import { entrySectionSql } from './ledger-sections.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { many } from '../../platform/database/statement.ts';
 

@@ -8,7 +8,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { containerOf } from '../../platform/outbound/body/media-container.ts';
 import { carryManifest } from '../video/carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
-import { convertFileErrors } from '../video/inspect-and-make-poster.ts';
+import { withVideoErrorsAsTaskErrors } from '../video/inspect-and-make-poster.ts';
 import { readVideo } from '../video/read-video.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
@@ -42,7 +42,7 @@ const leastShare = 0.9;
 export function createVideoNormalizer(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
   const limited = pLimit(Math.ceil(availableParallelism() / ffmpegThreads));
   return ({ videoPath, targetPath, form, signal }: Normalisation): Promise<string> =>
-    convertFileErrors(async () => {
+    withVideoErrorsAsTaskErrors(async () => {
       const demuxer = await containerOf(videoPath);
       if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
       const layout = demuxer === 'mov' ? await videoLayoutOf(videoPath) : undefined;

@@ -9,7 +9,7 @@ import {
   maxUploadMegabytes,
   mediaFormats,
   type Upload,
-  type UploadFileName,
+  type FixedUploadName,
   uploadKey,
   uploadKindByFileName,
   whatToSend,
@@ -50,7 +50,7 @@ type Deps = {
 };
 
 /** A file that may be stored. */
-type Checked = Partial<FrameSize> & { readonly fileName: UploadFileName; readonly path: string };
+type Checked = Partial<FrameSize> & { readonly fileName: FixedUploadName; readonly path: string };
 type Received = Checked & { readonly sha256: Buffer | undefined };
 
 /**
@@ -133,7 +133,7 @@ async function checkClip(path: string, format: FileFormat | undefined): Promise<
 }
 
 /** A form is limited as the largest kind. */
-async function requireSize(fileName: UploadFileName, path: string): Promise<void> {
+async function requireSize(fileName: FixedUploadName, path: string): Promise<void> {
   const kind = uploadKindByFileName[fileName];
   if ((await stat(path)).size > maxUploadBytes(kind))
     throw new ClipRefusal(`is larger than ${maxUploadMegabytes[kind]} MB`);

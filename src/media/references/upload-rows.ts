@@ -1,4 +1,4 @@
-import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadFileName } from './upload-rules.ts';
+import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type FixedUploadName } from './upload-rules.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -88,7 +88,7 @@ select id as "uploadId", file_name as "fileName", width_px as "widthPx", height_
 where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
 });
 
-export const findUpload = maybeOne<{ readonly fileName: UploadFileName }, [uploadId: string]>({
+export const findUpload = maybeOne<{ readonly fileName: FixedUploadName }, [uploadId: string]>({
   name: 'find-upload',
   text: 'select file_name as "fileName" from uploads where id = $1',
 });

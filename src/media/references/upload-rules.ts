@@ -97,9 +97,9 @@ export const uploadKindByFileName = {
   'audio.flac': 'audio',
   'audio.aiff': 'audio',
 } as const satisfies Record<string, UploadKind>;
-export type UploadFileName = keyof typeof uploadKindByFileName;
+export type FixedUploadName = keyof typeof uploadKindByFileName;
 
-export type Upload = { readonly uploadId: string; readonly fileName: UploadFileName };
+export type Upload = { readonly uploadId: string; readonly fileName: FixedUploadName };
 
 /** The key of a file in the result store. */
 export function uploadKey({ uploadId, fileName }: Upload): string {
@@ -119,7 +119,7 @@ export function uploadFromUrl(publicUrl: string, url: string): Upload | undefine
   return uploadId !== undefined && isUploadName(name) ? { uploadId, fileName: name } : undefined;
 }
 
-function isUploadName(name: string | undefined): name is UploadFileName {
+function isUploadName(name: string | undefined): name is FixedUploadName {
   return name !== undefined && Object.hasOwn(uploadKindByFileName, name);
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
-import { openMarker, type StoreMarker } from './store-marker.ts';
+import { storeMarkerOf, type StoreMarker } from './store-marker.ts';
 
 // A worker that stores results where no API finds them would charge for dead links, and one with another namespace would refund tasks that
 // run. So the store has the id of the installation, which is in the database, and a process with another store or namespace refuses to work.
@@ -132,7 +132,7 @@ function readMarkers(opened: readonly OpenedMarker[]): Promise<ReadMarker[]> {
 async function openMarkers(stores: StoreLocations): Promise<readonly OpenedMarker[]> {
   const { resultStore, resultStoreAlso } = stores;
   const open = async (setting: string, location: StoreLocation) => {
-    return { setting, name: nameOfStore(location), ...(await openMarker(location, stores)) };
+    return { setting, name: nameOfStore(location), ...(await storeMarkerOf(location, stores)) };
   };
   const also = resultStoreAlso === undefined ? [] : [await open('RESULT_STORE_ALSO', resultStoreAlso)];
   return [await open('RESULT_STORE', resultStore), ...also];

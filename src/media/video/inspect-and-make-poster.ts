@@ -33,7 +33,7 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
   const limited = pLimit(availableParallelism());
   return ({ videoPath, deliveredPoster, posterPath, lastFramePath, signal }: VideoInspection) =>
-    convertFileErrors(async () => {
+    withVideoErrorsAsTaskErrors(async () => {
       const measured = await probeVideo(videoPath, signal);
       if (lastFramePath !== undefined)
         await limited(() => makeLastFrame(ffmpeg, videoPath, lastFramePath, { ...measured, signal }));
@@ -45,7 +45,7 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
 }
 
 /** Converts errors that the file caused to a `TaskError`; other errors are thrown unchanged, and may be retried. */
-export async function convertFileErrors<T>(work: () => Promise<T>): Promise<T> {
+export async function withVideoErrorsAsTaskErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

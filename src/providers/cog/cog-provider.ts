@@ -31,7 +31,7 @@ import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
-import { saveVideoOfJson } from './save-video-of-json.ts';
+import { readJsonAndSaveVideo } from './save-video-of-json.ts';
 
 /** `config.options.parameters`: `input`, the inputs of the model with placeholders, and size and frame rate. */
 export type CogProviderDeps = Pick<PolledProviderDeps, 'name' | 'config' | 'client' | 'warn'> & {
@@ -78,7 +78,7 @@ export function createCogProvider({
             timeoutMs: maxRunMs,
             maxBytes: maxAnswerBytes,
             signal: to.signal,
-            readBody: (chunks) => saveVideoOfJson(chunks, path),
+            readBody: (chunks) => readJsonAndSaveVideo(chunks, path),
           }),
         );
       for (;;) {

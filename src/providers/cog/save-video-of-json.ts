@@ -12,7 +12,7 @@ const maxTextLength = 16 * 1024 * 1024;
  * Reads a JSON answer of any size: decodes the first video that is a data URL into the file at `path`, and returns the answer
  * without the contents of its data URLs. So a large video is never in memory as a whole.
  */
-export async function saveVideoOfJson(chunks: AsyncIterable<Buffer>, path: string): Promise<Buffer> {
+export async function readJsonAndSaveVideo(chunks: AsyncIterable<Buffer>, path: string): Promise<Buffer> {
   await using file = await open(path, 'w');
   const video = createDecoder(file);
   let inside: 'text' | 'video' | 'other' = 'text';

@@ -12,11 +12,11 @@ import {
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { unreadableLookup, undecidedLookup } from '../jobs/find-lost-create.ts';
+import { unreadableLookup, retryOrGiveUpLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
-import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './comfy-workflow.ts';
+import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './upload-and-fill-workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
 
@@ -65,7 +65,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       const found = await findByName(lost.jobKey, signal);
       if ('status' in found) return unreadableLookup;
       if (found.record !== undefined) return { kind: 'found', id: found.record.id };
-      return found.isComplete ? { kind: 'not_created' } : undecidedLookup(lost, 'not in the list, which may lack jobs');
+      return found.isComplete
+        ? { kind: 'not_created' }
+        : retryOrGiveUpLookup(lost, 'not in the list, which may lack jobs');
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),
     cancel: async (job, signal) => records.cancelOutcomeOf(await call('POST', `/jobs/${job.id}/cancel`, signal), job),

@@ -15,7 +15,7 @@ import { unreadableLookup } from '../jobs/find-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';
-import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './comfy-workflow.ts';
+import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './upload-and-fill-workflow.ts';
 
 const callTimeoutMs = 15_000;
 /** Queue and history repeat whole graphs. */

@@ -45,7 +45,7 @@ export function workflowsIn({ models, providers, files }: Catalogue) {
 type Workflow = ReturnType<typeof workflowsIn>[number];
 
 /** Requests the node classes of each server once. An unavailable server is reported, and is not an error of the workflow. */
-export async function checkWorkflows(
+export async function compareWorkflowsWithServers(
   catalogue: Catalogue,
   deps: WorkflowCheckDeps,
 ): Promise<readonly CheckedWorkflow[]> {

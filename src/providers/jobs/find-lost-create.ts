@@ -55,11 +55,11 @@ export async function findJobOfCreate(
   }
   const count = found === undefined ? 0 : others.length + 1;
   const detail = `${count} jobs could be this one, and ${rivals} other creates are unanswered`;
-  return undecidedLookup(lost, isComplete ? detail : `${detail}; the list may lack jobs`);
+  return retryOrGiveUpLookup(lost, isComplete ? detail : `${detail}; the list may lack jobs`);
 }
 
 /** Repeats the lookup in a list that decides nothing while it may lag, and then ends it. */
-export function undecidedLookup({ intendedAt }: Pick<LostCreate, 'intendedAt'>, detail: string): RecoverOutcome {
+export function retryOrGiveUpLookup({ intendedAt }: Pick<LostCreate, 'intendedAt'>, detail: string): RecoverOutcome {
   const ageMs = Date.now() - intendedAt;
   return ageMs < visibleWithinMs ? { kind: 'later', afterMs: pauseBefore(ageMs) } : { kind: 'unknown', detail };
 }

@@ -11,7 +11,7 @@ import { type JsonObject, parsedJson } from '../../platform/text/json.ts';
 import { type ModeratedContent, hookShapeOf } from './hook-shapes.ts';
 
 /** An endpoint that decides whether a video may be made of a prompt and images. */
-export type ModerationHook = {
+export type ModerationEndpoint = {
   readonly shape: keyof typeof hookShapeOf;
   readonly url: string;
   /** The model that the shape `openai` names. */
@@ -48,7 +48,7 @@ export type ContentChecked = {
 
 export type ModeratorDeps = {
   /** Checks the models that declare no moderation of their own. */
-  readonly installation: ModerationHook | undefined;
+  readonly installation: ModerationEndpoint | undefined;
   readonly catalogue: () => Pick<Catalogue, 'models'>;
   readonly readSecret: SecretReader;
   /** Returns the address at which the hook can read an image. */
@@ -61,7 +61,7 @@ export type ModeratorDeps = {
 /** The reason why a hook gave no usable answer. */
 export type HookProblem = {
   readonly model: string;
-  readonly onError: ModerationHook['onError'];
+  readonly onError: ModerationEndpoint['onError'];
   readonly kind: string;
   readonly detail: string;
 };
@@ -124,7 +124,7 @@ export function createModerator(deps: ModeratorDeps): Moderator {
 }
 
 /** `id`: equal for hooks that share a client and a limit. */
-type NamedHook = ModerationHook & { readonly id: string };
+type NamedHook = ModerationEndpoint & { readonly id: string };
 
 function hookOfModel({ installation, catalogue, readSecret }: ModeratorDeps, name: string): NamedHook | undefined {
   const own = catalogue().models.get(name)?.moderation;
@@ -142,7 +142,7 @@ type OpenHook = {
   readonly close: () => Promise<void>;
 };
 
-function openHook({ url, readKey, concurrency, timeoutMs }: ModerationHook, own: readonly OwnEndpoint[]): OpenHook {
+function openHook({ url, readKey, concurrency, timeoutMs }: ModerationEndpoint, own: readonly OwnEndpoint[]): OpenHook {
   const credentials = (): Readonly<Record<string, string>> =>
     readKey === undefined ? {} : { authorization: `Bearer ${readKey()}` };
   const client = createProviderClient({ baseUrl: url, credentials, own });
@@ -167,7 +167,7 @@ class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
 
-type CheckOptions = ModerationHook & { readonly signal: AbortSignal };
+type CheckOptions = ModerationEndpoint & { readonly signal: AbortSignal };
 
 /** Sends all requests within the time limit. A refusal counts also if another request fails. */
 async function categoryFrom(

@@ -13,7 +13,7 @@ import {
   statusIn,
 } from './conformance-rules.ts';
 import {
-  type ConformanceCheck,
+  type ConformanceRunOptions,
   createConformanceRun,
   followToEnd,
   hasStatus,
@@ -30,7 +30,7 @@ import { checkRange, checkDownload } from './conformance-download.ts';
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.
 
 /** Checks the rules one by one and stops the jobs that it has begun. */
-export async function checkConformance(check: ConformanceCheck): Promise<readonly Finding[]> {
+export async function checkConformance(check: ConformanceRunOptions): Promise<readonly Finding[]> {
   const run = createConformanceRun(check);
   try {
     if (check.earlierJob === undefined) {

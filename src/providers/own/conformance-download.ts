@@ -3,11 +3,11 @@ import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { detailOf, replyOf } from '../answers.ts';
 import { failed, pass, skipped, type RuleVerdict } from './conformance-rules.ts';
-import type { ConformanceCheck } from './conformance-run.ts';
+import type { ConformanceRunOptions } from './conformance-run.ts';
 
 // The video of a job in a check: whole, and from any byte on.
 
-type Source = Pick<ConformanceCheck, 'client' | 'signal'>;
+type Source = Pick<ConformanceRunOptions, 'client' | 'signal'>;
 
 /** This many breaks are no accident. */
 const maxBreaks = 5;

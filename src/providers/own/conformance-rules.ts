@@ -106,7 +106,7 @@ const fieldsSchema = z
   });
 
 /** Checks the rules that apply to every answer. */
-export function verdictsOnAll(all: readonly Received[]): readonly (readonly [ConformanceRule, RuleVerdict])[] {
+export function verdictsOnEveryAnswer(all: readonly Received[]): readonly (readonly [ConformanceRule, RuleVerdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
   const records = answered.filter((one) => statusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);

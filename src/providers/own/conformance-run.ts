@@ -8,7 +8,7 @@ import {
   codeIn,
   failed,
   finalStatuses,
-  verdictsOnAll,
+  verdictsOnEveryAnswer,
   type Finding,
   pass,
   type ConformanceRule,
@@ -20,7 +20,7 @@ import {
 
 // One check of a server: its requests and findings.
 
-export type ConformanceCheck = {
+export type ConformanceRunOptions = {
   readonly client: UpstreamClient;
   /** The same without the key, and with another one; undefined for a server without a key. */
   readonly strangers?: { readonly keyless: UpstreamClient; readonly invalid: UpstreamClient } | undefined;
@@ -52,7 +52,7 @@ export const stopTimeoutMs = 60_000;
 export type ConformanceRun = ReturnType<typeof createConformanceRun>;
 type RequestOptions = { readonly body?: string; readonly path?: '/video'; readonly client?: UpstreamClient };
 
-export function createConformanceRun(check: ConformanceCheck) {
+export function createConformanceRun(check: ConformanceRunOptions) {
   const { client, signal, say, onFinding } = check;
   const seen: Received[] = [];
   const findings: Finding[] = [];
@@ -105,7 +105,7 @@ export function createConformanceRun(check: ConformanceCheck) {
       }
     },
     end: (): readonly Finding[] => {
-      for (const [rule, verdict] of verdictsOnAll(seen)) record(rule, verdict);
+      for (const [rule, verdict] of verdictsOnEveryAnswer(seen)) record(rule, verdict);
       return findings;
     },
   };

@@ -19,7 +19,7 @@ export const commands: Readonly<Record<string, AddCommand>> = {
   operator: async (program) =>
     (await import('./commands/key-commands.ts')).addOperatorCommands(program, await runner(program)),
   user: async (program) =>
-    (await import('./commands/user-commands.ts')).addUserCommands(program, await runner(program)),
+    (await import('./commands/user-link-and-erase-commands.ts')).addUserCommands(program, await runner(program)),
   'top-up': async (program) =>
     (await import('./commands/top-up-reconcile-command.ts')).addTopUpReconcileCommand(program, await runner(program)),
   'callback-secret': async (program) =>

@@ -7,7 +7,7 @@ import { hookDefaults, maxHookConcurrency, maxHookSeconds } from '../../catalogu
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { ConfigError, messageOf, SetupError } from '../../platform/errors.ts';
 import { parsePayloadKeys } from '../../temporal/connection/payload-keys.ts';
-import { queueNames } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { queueNames } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { parseQueueNames } from '../../temporal/connection/parse-queue-names.ts';
 import { loopbackAllowListText, parseAllowList, parseNetworks } from '../../platform/outbound/guard/allow-list.ts';
 import {

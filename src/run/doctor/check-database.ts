@@ -15,7 +15,7 @@ import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { unusedPricesFinding } from './check-prices.ts';
 import { recentShortfallsFinding } from './check-recent-shortfalls.ts';
 import { listShortfalls } from '../../tasks/list/operator-task-queries.ts';
-import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
+import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
 const leastVersion = 150_000;
 /** Deadlines use the database's clock, links and signatures this machine's. */

@@ -8,7 +8,7 @@ import { maxUploadBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../../platform/process/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 import { explainDiskError, type SpaceThresholds, checkFreeSpace, spaceForVideos } from './check-store.ts';
 
 const leastNode = '20.19';

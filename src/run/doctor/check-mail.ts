@@ -1,6 +1,6 @@
 import { type SmtpSettings, verifyMailServer } from '../../platform/mail/mailer.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { failure, type Finding, ok } from './finding.ts';
+import { failure, type Finding, ok } from './checks-and-findings.ts';
 
 const name = 'mail server';
 

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { type Config, secretReader } from '../config/config.ts';
-import { defaultModerationHook } from '../config/process-settings.ts';
+import { defaultModerationHook } from '../config/complete-settings.ts';
 import { createModerator, type HookProblem, type ModerationVerdict } from '../../providers/moderation/moderator.ts';
-import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
+import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
 const check = 'moderation';
 const harmless = 'A lighthouse by the sea at sunrise.';

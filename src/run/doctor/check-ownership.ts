@@ -3,7 +3,7 @@ import { findOwnershipMismatch } from '../../media/store/installation-ownership.
 import type { Config } from '../config/config.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { messageOf } from '../../platform/errors.ts';
-import { failure, type Finding, ok, unchecked } from './finding.ts';
+import { failure, type Finding, ok, unchecked } from './checks-and-findings.ts';
 
 const check = 'installation';
 

@@ -1,6 +1,6 @@
 import { hourMs } from '../../platform/timing/duration.ts';
 import type { PaymentHealth } from '../../credits/payments/payment-health.ts';
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 
 export type PaymentsToCheck = {
   /** Undefined while no payment provider is set. */

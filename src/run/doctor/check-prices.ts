@@ -1,6 +1,6 @@
 import type { OperatorPriceName } from '../../credits/prices/prices.ts';
 import { findPriceByName, type ModelCatalogue } from '../../catalogue/models/model.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, ok, warning } from './checks-and-findings.ts';
 
 const maxShown = 5;
 

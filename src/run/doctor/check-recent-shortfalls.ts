@@ -1,5 +1,5 @@
 import type { ModelShortfalls } from '../../tasks/list/operator-task-queries.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import { type Finding, ok, warning } from './checks-and-findings.ts';
 
 const maxShown = 3;
 

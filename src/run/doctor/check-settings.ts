@@ -5,7 +5,7 @@ import { type Config, secretReader } from '../config/config.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../platform/outbound/guard/allow-list.ts';
 import { isMetadataAddress } from '../../platform/outbound/guard/guard.ts';
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 
 /** Bits of entropy that make guessing infeasible; 32 random hexadecimal digits have 128. */
 const leastBits = 96;

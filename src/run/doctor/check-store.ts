@@ -7,7 +7,7 @@ import type { MediaFiles } from '../../media/store/result-store.ts';
 import { parseAllowList } from '../../platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { checkStoreAccess, openMediaFiles } from '../../media/store/open-store.ts';
-import { failure, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 
 /** No task has this name. */
 const probeFolder = 'doctor';
@@ -89,7 +89,7 @@ export function explainDiskError(check: string, path: string, error: unknown): F
 }
 
 /** Checks a folder of the servers of `npm start`; nothing before it exists. */
-export async function checkDisk(check: string, path: string): Promise<readonly Finding[]> {
+export async function checkEmbeddedFolderDisk(check: string, path: string): Promise<readonly Finding[]> {
   const disk = await readDisk(path);
   if (disk === undefined) return [];
   const free = `${Math.floor(disk.freeBytes / 1e6)} MB free in ${path}`;

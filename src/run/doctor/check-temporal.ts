@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { dayMs } from '../../platform/timing/duration.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
-import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connection/connect.ts';
 import {
   countPartitions,
@@ -14,7 +14,7 @@ import {
   type QueuePollers,
 } from '../../temporal/connection/server-facts.ts';
 import { readSchedule, scheduleNames } from '../../temporal/schedules/schedules.ts';
-import { failure, type Finding, ok, unchecked, warning } from './finding.ts';
+import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
 /** Operators read completed workflows the day after. */
 const leastRetentionMs = dayMs;

@@ -1,17 +1,17 @@
 import type { Config } from '../config/config.ts';
-import { type QueueName, queueNames } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { type QueueName, queueNames } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { workFolderOf } from '../config/process-settings.ts';
+import { workFolderOf } from '../config/complete-settings.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkLostJobs, checkPublicUrl, checkSecretEntropy } from './check-settings.ts';
 import { checkOwnership } from './check-ownership.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
-import { checkDisk, checkStore } from './check-store.ts';
+import { checkEmbeddedFolderDisk, checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
-import { type Finding, runChecks, unchecked, redactSecrets } from './finding.ts';
+import { type Finding, runChecks, unchecked, redactSecrets } from './checks-and-findings.ts';
 
 /** `all` checks the whole installation; the others check what one process of that role needs to start and to work. */
 export const doctorRoles = ['all', 'api', 'worker'] as const;
@@ -136,7 +136,7 @@ const checks: readonly DoctorCheck[] = [
     name: 'folders',
     isNeeded: ({ role }) => role === 'all',
     run: async ({ folders = {} }) =>
-      (await Promise.all(Object.entries(folders).map(([name, path]) => checkDisk(name, path)))).flat(),
+      (await Promise.all(Object.entries(folders).map(([name, path]) => checkEmbeddedFolderDisk(name, path)))).flat(),
   },
   {
     name: 'ffmpeg',

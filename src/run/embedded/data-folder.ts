@@ -90,7 +90,7 @@ export async function recordAddress(folder: string, url: string): Promise<{ read
 }
 
 /** Returns the address of the service that runs on this folder, or was killed there. */
-export async function readAddress(folder: string): Promise<string | undefined> {
+export async function readServiceUrl(folder: string): Promise<string | undefined> {
   const url = (await readFile(join(folder, addressFile), 'utf8').catch(() => '')).trim();
   return URL.canParse(url) ? url : undefined;
 }

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '../config/process-settings.ts';
+import type { Settings } from '../config/complete-settings.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
 import { explainPollingWorker, refundRestoredTasks } from '../../temporal/workflows/refund-restored-tasks.ts';
-import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 
 /** Temporal lists a workflow about a second after its start (measured). */
 const pauseMs = 2_000;

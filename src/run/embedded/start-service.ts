@@ -8,7 +8,7 @@ import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { createFatalPromise } from '../main/run-until-signal.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { type DrainablePart, type Settings, completeSettings } from '../config/process-settings.ts';
+import { type Drainable, type Settings, completeSettings } from '../config/complete-settings.ts';
 import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/monitoring/metrics-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
@@ -26,7 +26,7 @@ import { startPostgres } from './postgres/postgres-server.ts';
 import { findOrDownloadTemporalCli } from './temporal/temporal-cli.ts';
 import { startTemporal } from './temporal/temporal-server.ts';
 
-export type RunningService = DrainablePart & {
+export type RunningService = Drainable & {
   readonly settings: Settings;
   /** Writes to a file in the data folder. */
   readonly log: Log;

@@ -2,7 +2,7 @@ import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbackSender } from '../../tasks/callbacks/send-test-callback.ts';
 import { secretReader } from '../config/config.ts';
-import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/process-settings.ts';
+import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/complete-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createBadKeyLimiter, createRateLimiter, createFixedRateLimiters } from '../../api/core/limits/rate-limits.ts';
@@ -33,7 +33,7 @@ import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
 import type { OrderTaskDeps } from '../../tasks/accept/order-task.ts';
 import type { TakeOrderDeps } from '../../api/tasks/create-task-routes.ts';
 import type { ProviderTestReport } from '../../catalogue/providers/provider-test-outcome.ts';
-import { createSeenTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
+import { createReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
@@ -42,7 +42,7 @@ import { createUncertainCreateResolver } from '../../tasks/accept/uncertain-crea
 import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
 import { createTaskProgressReader } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
-import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 
@@ -104,7 +104,7 @@ export async function openApiDependencies(
     box,
     resultStore,
     taskWaiters: createTaskWaiters(db),
-    seenTasks: createSeenTaskRecorder(db, log),
+    seenTasks: createReadTaskRecorder(db, log),
     keyTouches: createKeyTouches(db),
     now: Date.now,
     catalogueState: catalogue.state,

@@ -11,14 +11,14 @@ import {
   tolerateOutputErrors,
 } from './run-until-signal.ts';
 import { startTracing } from './monitoring/tracing.ts';
-import { externalSettings, type DrainablePart, type Settings } from '../config/process-settings.ts';
+import { externalSettings, type Drainable, type Settings } from '../config/complete-settings.ts';
 
 type StartPart = (
   settings: Settings,
   log: Log,
   metrics: Metrics,
   onFatal: (error: unknown) => void,
-) => Promise<DrainablePart>;
+) => Promise<Drainable>;
 
 /** Runs a process with one part and its metrics until it is stopped. `given` overrides the environment. */
 export async function runProcess(start: StartPart, given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {

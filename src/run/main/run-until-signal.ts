@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
-import type { DrainablePart } from '../config/process-settings.ts';
+import type { Drainable } from '../config/complete-settings.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 export const processDrainMs = 45_000;
@@ -14,7 +14,7 @@ export type StopOptions = {
 
 /** Runs until SIGTERM or SIGINT, or until `fatal` rejects; then drains the service and ends the process: 0 after a signal, else 1. */
 export async function runUntilSignal(
-  part: DrainablePart,
+  part: Drainable,
   fatal: Promise<never>,
   log: Log,
   { signal = signalled(), delayMs = 0 }: StopOptions = {},

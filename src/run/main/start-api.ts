@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailSignatureOf } from '../../platform/brand/brand.ts';
-import type { DrainablePart, Settings } from '../config/process-settings.ts';
+import type { Drainable, Settings } from '../config/complete-settings.ts';
 import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/http-server.ts';
@@ -15,7 +15,7 @@ import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailSecretBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
-import { watchOwnership } from './monitoring/watch-ownership.ts';
+import { watchStoreAndNamespaceMatch } from './monitoring/watch-ownership.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -31,7 +31,7 @@ export async function startApi(
   log: Log,
   metrics = createMetrics(),
   say?: (message: string) => void,
-): Promise<DrainablePart> {
+): Promise<Drainable> {
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
@@ -43,10 +43,12 @@ export async function startApi(
   const { events } = parts;
   const { db, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
-  const belonging = await watchOwnership({ db, settings, log, isWorker: false }).catch(async (error: unknown) => {
-    await parts.close();
-    throw error;
-  });
+  const belonging = await watchStoreAndNamespaceMatch({ db, settings, log, isWorker: false }).catch(
+    async (error: unknown) => {
+      await parts.close();
+      throw error;
+    },
+  );
   const readiness = await watchReadiness({ part: 'api', databaseUrl, events, log, pauseMs: readinessPauseMs });
   await reportChangedSecret(db, settings, log, say);
   const folders = writtenFoldersOf(settings);

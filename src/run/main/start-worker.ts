@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sweepWorkFolder } from '../../../activities/generation/work-folder.ts';
 import { provideFontSettings } from '../config/config.ts';
-import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
@@ -14,11 +14,11 @@ import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { DrainablePart, Settings } from '../config/process-settings.ts';
+import type { Drainable, Settings } from '../config/complete-settings.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
-import { watchOwnership } from './monitoring/watch-ownership.ts';
+import { watchStoreAndNamespaceMatch } from './monitoring/watch-ownership.ts';
 import { createTemporalWorkers } from './temporal-workers.ts';
 import type { WorkerParts } from './wire-activities.ts';
 import { mainQueue } from './worker-options.ts';
@@ -31,7 +31,7 @@ const scheduleCheckMs = 60_000;
 /** The SDK's workers end after 50 s of rejected polls. */
 const rejectionCheckMs = 10_000;
 
-export type RunningWorker = DrainablePart & {
+export type RunningWorker = Drainable & {
   /** Resolves once the worker of each queue polls, and the schedules exist; rejects when the worker is closed before. */
   readonly running: Promise<void>;
 };
@@ -126,7 +126,7 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
 /** A worker that only sends callbacks uses no store. */
 async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log) {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
-  return await watchOwnership({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
+  return await watchStoreAndNamespaceMatch({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
     async (error: unknown) => {
       await dependencies.close();
       throw error;

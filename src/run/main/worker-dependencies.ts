@@ -24,12 +24,12 @@ import { createProviders } from '../../providers/provider-registry.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
-import { ownServerAddresses, type Settings } from '../config/process-settings.ts';
+import { ownServerAddresses, type Settings } from '../config/complete-settings.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
-import { taskQueuesOf } from '../../temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
 import type { WorkerParts } from './wire-activities.ts';
 

@@ -5,7 +5,7 @@ import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerAttemptUnderLock, isCreateAttempt, recordCreatingAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';
-import { createBatcher } from '../../platform/database/merge-concurrent-requests.ts';
+import { createBatcher } from '../../platform/database/batch-requests.ts';
 import { defaultQueueLimits, type QueueLimits } from '../../platform/database/queue-limits.ts';
 import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../../platform/database/database.ts';
 

@@ -24,7 +24,7 @@ export const callbackTimeoutMs = 15 * secondMs;
 const maxRetryAfterMs = 24 * hourMs;
 
 /** The scheduled pause, or the receiver's `Retry-After` if it is longer. */
-export function callbackPauseMs(scheduledMs: number, retryAfterMs: number | undefined): number {
+export function pauseObeyingRetryAfter(scheduledMs: number, retryAfterMs: number | undefined): number {
   const maxMs = Math.max(maxRetryAfterMs, scheduledMs + callbackTimeoutMs);
   return Math.max(scheduledMs, Math.min(retryAfterMs ?? 0, maxMs));
 }

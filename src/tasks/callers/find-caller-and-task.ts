@@ -1,6 +1,6 @@
 import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { createBatcher } from '../../platform/database/merge-concurrent-requests.ts';
+import { createBatcher } from '../../platform/database/batch-requests.ts';
 import { type Database, readRows } from '../../platform/database/database.ts';
 import { hashApiKey, isWellFormedKey } from '../../accounts/keys/key-format.ts';
 import { taskColumns } from '../task-rows.ts';

@@ -11,9 +11,9 @@ const maxRecorded = 50_000;
  * Records which tasks the clients of an API key have read. A task that was read was delivered, so that a repeat with a higher number than
  * its attempts' is that of another video (`create-attempts.ts`).
  */
-export type SeenTaskRecorder = { record(by: CalledBy, tasks: readonly { readonly taskId: string }[]): Promise<void> };
+export type ReadTaskRecorder = { record(by: CalledBy, tasks: readonly { readonly taskId: string }[]): Promise<void> };
 
-export function createSeenTaskRecorder(db: Runner, log: Logger): SeenTaskRecorder {
+export function createReadTaskRecorder(db: Runner, log: Logger): ReadTaskRecorder {
   const recorded = new LRUCache<string, true>({ max: maxRecorded });
   return {
     record: async (by, tasks) => {

@@ -1,5 +1,5 @@
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
-import { type QueueName, queueNames } from './queue-and-workflow-names.ts';
+import { type QueueName, queueNames } from './queue-names-and-workflow-ids.ts';
 
 /** Parses a list such as `tasks,callbacks`, into the order of `queueNames`. Throws for an unknown name and for an empty list. */
 export function parseQueueNames(text: string): readonly QueueName[] {

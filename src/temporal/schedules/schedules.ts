@@ -6,7 +6,7 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import { housekeepingSteps } from './housekeeping-steps.ts';
-import type { TaskQueues } from '../connection/queue-and-workflow-names.ts';
+import type { TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';
 import type { reconcile } from '../../../workflows/index.ts';
 import { isNotFound, callWithin } from '../connection/connect.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { TaskQueues } from '../connection/queue-and-workflow-names.ts';
+import type { TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Emits } from '../../platform/metrics/emits.ts';
 import type { ScheduleEvent } from './housekeeping-steps.ts';

@@ -5,7 +5,7 @@ import {
   closingWorkflowId,
   type TaskQueues,
   taskWorkflowId,
-} from '../connection/queue-and-workflow-names.ts';
+} from '../connection/queue-names-and-workflow-ids.ts';
 import type {
   closeAccount,
   deliverCallback,

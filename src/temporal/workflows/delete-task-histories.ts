@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
-import { callbackWorkflowId, taskWorkflowId } from '../connection/queue-and-workflow-names.ts';
+import { callbackWorkflowId, taskWorkflowId } from '../connection/queue-names-and-workflow-ids.ts';
 import { isNotFound, callWithin } from '../connection/connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-workflow.ts';
 

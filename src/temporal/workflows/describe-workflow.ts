@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../../catalogue/tasks/workflow-engine.ts';
-import { taskWorkflowId } from '../connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../connection/queue-names-and-workflow-ids.ts';
 import { isNotFound, callWithin } from '../connection/connect.ts';
 
 const limitMs = 5_000;

@@ -6,7 +6,7 @@ import { listUnfinishedTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { listKnownTasks } from '../../tasks/list/operator-task-queries.ts';
 import { failAndRefund } from '../../tasks/task-rows.ts';
 import { freshPollerMs, readPollers } from '../connection/server-facts.ts';
-import { queueNames, type TaskQueues } from '../connection/queue-and-workflow-names.ts';
+import { queueNames, type TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';
 import { isLowerCaseUuid } from '../../platform/text/uuid.ts';
 import { unlessMissing } from './describe-workflow.ts';
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { callWithin } from '../connection/connect.ts';
 import { describeWorkflow } from './describe-workflow.ts';
-import { taskWorkflowId } from '../connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../connection/queue-names-and-workflow-ids.ts';
 
 const limitMs = 5_000;
 

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
 import { generationHeartbeatSchema } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { taskWorkflowId } from '../connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../connection/queue-names-and-workflow-ids.ts';
 import { callWithin } from '../connection/connect.ts';
 
 /** Simultaneous pollers of a task share one description of its workflow for this time. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { StoreUnavailable } from '../../../src/media/store/result-store.ts';
-import { markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
+import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';

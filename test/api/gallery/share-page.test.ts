@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sharePageHtml, sharePageHeaders } from '../../../src/api/gallery/share-page.ts';
-import { presentShareLink } from '../../../src/api/gallery/share-routes.ts';
+import { presentShareLink } from '../../../src/api/gallery/share-link-routes.ts';
 
 test('a link has each value under its documented name', () => {
   const link = { linkId: 'link', taskId: 'task', title: 'title', showsAccount: true, createdAt: 1, expiresAt: 2 };

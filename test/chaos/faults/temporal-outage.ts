@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { usingTemporal } from '../../../src/temporal/connection/connect.ts';
-import { taskWorkflowId } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import type { Stack } from '../stack.ts';
 

@@ -1,4 +1,4 @@
-import { taskWorkflowId } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskWorkflowId } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
 import { type Outage, stallLimitOf } from '../faults/temporal-outage.ts';
 

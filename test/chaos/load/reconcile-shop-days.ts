@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { none } from '../../../src/platform/database/statement.ts';
 import { triggerSchedule } from '../../../src/temporal/schedules/schedules.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { dayMs } from './buy-credits.ts';
 import type { Stack } from '../stack.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { readCreditsOutsideTasks, readPaidMoney } from '../../../src/credits/reports/margin.ts';
-import { isRevenueSection } from '../../../src/credits/reports/statement-sections.ts';
+import { isRevenueSection } from '../../../src/credits/reports/ledger-sections.ts';
 import { monthOf, readStatement, sumSections } from '../../../src/credits/reports/account-statement.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { openPaymentStage, type PaymentStage } from './payment-stage.ts';

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { bookCredits, ledgerKinds } from '../../../src/credits/ledger/ledger-entries.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { sectionTitle } from '../../../src/credits/reports/statement-section-titles.ts';
-import { statementSections } from '../../../src/credits/reports/statement-sections.ts';
+import { statementSections } from '../../../src/credits/reports/ledger-sections.ts';
 import {
   maxBookingLines,
   monthOf,

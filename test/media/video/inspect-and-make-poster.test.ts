@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { convertFileErrors, createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
+import { withVideoErrorsAsTaskErrors, createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { isUsablePoster } from '../../../src/media/ffmpeg/poster.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -64,11 +64,11 @@ test('only an error that the file caused ends the task; any other may be retried
     [new FfmpegError({ ...failure, stderr: 'x.jpg: Read-only file system' }), false],
     [new Error('EMFILE'), false],
   ] as const) {
-    const thrown = await convertFileErrors(() => Promise.reject(error)).catch((seen: unknown) => seen);
+    const thrown = await withVideoErrorsAsTaskErrors(() => Promise.reject(error)).catch((seen: unknown) => seen);
     if (!isFault) assert.equal(thrown, error);
     else assert.ok(thrown instanceof TaskError && thrown.failCode === 'result_invalid' && thrown.cause === error);
   }
-  assert.equal(await convertFileErrors(async () => 'measured'), 'measured');
+  assert.equal(await withVideoErrorsAsTaskErrors(async () => 'measured'), 'measured');
 });
 
 test('a poster does not make a video of what is none', async (t) => {

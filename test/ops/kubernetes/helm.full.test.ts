@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig, settingDefaults } from '../../../src/run/config/config.ts';
-import { queueNames } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { queueNames } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import {
   chart,

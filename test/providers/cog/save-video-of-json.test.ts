@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
-import { saveVideoOfJson } from '../../../src/providers/cog/save-video-of-json.ts';
+import { readJsonAndSaveVideo } from '../../../src/providers/cog/save-video-of-json.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const video = Buffer.from(Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256));
@@ -23,7 +23,7 @@ describe('an answer with a video in base64', () => {
         const bytes = Buffer.from(spelled);
         const count = Math.ceil(bytes.length / size);
         const chunks = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
-        const kept = await saveVideoOfJson(Readable.from(chunks), join(folder, 'video'));
+        const kept = await readJsonAndSaveVideo(Readable.from(chunks), join(folder, 'video'));
         assert.deepEqual(await readFile(join(folder, 'video')), video);
         const empty = 'data:video/mp4;base64,';
         const { output, ...others } = JSON.parse(kept.toString()) as Readonly<Record<string, unknown>>; // JSON before

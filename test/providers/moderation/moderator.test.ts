@@ -5,7 +5,7 @@ import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts'
 import { moderationSchema } from '../../../src/catalogue/file/moderation-schema.ts';
 import {
   createModerator,
-  type ModerationHook,
+  type ModerationEndpoint,
   type Moderator,
   type ModerationVerdict,
 } from '../../../src/providers/moderation/moderator.ts';
@@ -37,7 +37,7 @@ const defaults = { shape: 'openai', model: 'omni-moderation-latest', readKey: un
 const prompt = 'A secret lighthouse';
 const timeoutMs = 20_000;
 
-function moderatorWith(hook: Partial<ModerationHook> = {}, ofModel?: object): Moderator {
+function moderatorWith(hook: Partial<ModerationEndpoint> = {}, ofModel?: object): Moderator {
   const { models } = builtInCatalogue();
   const own = ofModel === undefined ? {} : { moderation: moderationSchema.parse(ofModel) };
   const moderator = createModerator({
@@ -164,14 +164,14 @@ const broken: Record<string, (response: ServerResponse) => unknown> = {
 
 for (const [name, respond] of Object.entries(broken))
   test(`${name} is handled as onError requires, and the log names neither prompt nor answer`, async (t) => {
-    const verdicts: Record<ModerationHook['onError'], ModerationVerdict> = {
+    const verdicts: Record<ModerationEndpoint['onError'], ModerationVerdict> = {
       allow: { kind: 'allowed' },
       refuse: { kind: 'unchecked' },
     };
     for (const [onError, verdict] of Object.entries(verdicts)) {
       fake.received.length = 0;
       fake.answerWith(respond);
-      const moderator = moderatorWith({ onError: onError as ModerationHook['onError'], timeoutMs }); // a key of the table
+      const moderator = moderatorWith({ onError: onError as ModerationEndpoint['onError'], timeoutMs }); // a key of the table
       t.mock.timers.enable({ apis: ['setTimeout'] });
       const checked = check(moderator);
       await untilTurn('the request', () => fake.received.length > 0);

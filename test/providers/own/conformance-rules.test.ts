@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { verdictsOnAll, receivedOf, statusIn } from '../../../src/providers/own/conformance-rules.ts';
+import { verdictsOnEveryAnswer, receivedOf, statusIn } from '../../../src/providers/own/conformance-rules.ts';
 
 const request = { method: 'GET', path: '/jobs/1', id: '1' };
 const chunked = { 'transfer-encoding': 'chunked' };
@@ -16,7 +16,7 @@ const refusal = (error: unknown) => received(404, { error });
 /** The outcomes by rule, with why a rule failed. */
 function outcomesOf(...all: readonly ReturnType<typeof received>[]) {
   return Object.fromEntries(
-    verdictsOnAll(all).map(([rule, { outcome, came }]) => [
+    verdictsOnEveryAnswer(all).map(([rule, { outcome, came }]) => [
       rule,
       outcome === 'fail' ? came?.slice(0, came.indexOf(': GET')) : outcome,
     ]),

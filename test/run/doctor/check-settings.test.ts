@@ -12,7 +12,7 @@ import {
   checkSecretEntropy,
 } from '../../../src/run/doctor/check-settings.ts';
 import { checkFreeSpace } from '../../../src/run/doctor/check-store.ts';
-import { failure, runChecks, redactSecrets } from '../../../src/run/doctor/finding.ts';
+import { failure, runChecks, redactSecrets } from '../../../src/run/doctor/checks-and-findings.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 
 const random = '5b0c0b5f3a0d8c1e9f6a7b2d4c3e1f08';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { checkTemporal, findTemporalProblem } from '../../../src/run/doctor/check-temporal.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
-import type { QueueName } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import type { QueueName } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
 
 const targetOf = (namespace: string, address = temporalAddress()) => ({ connection: { address }, namespace });

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import type { DoctorRole } from '../../../src/run/doctor/doctor.ts';
-import type { Finding } from '../../../src/run/doctor/finding.ts';
+import type { Finding } from '../../../src/run/doctor/checks-and-findings.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createTestEnvironment, startTestWorker, type TestEnvironment } from '../../support/service/test-service.ts';
 import { findingLine, findingsOf } from '../../support/doctor-findings.ts';

@@ -22,7 +22,7 @@ import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { countTasks } from '../../../src/tasks/list/count-tasks.ts';
-import { listExpiredMedia } from '../../../src/tasks/list/expired-media.ts';
+import { listExpiredMedia } from '../../../src/tasks/end/expired-media.ts';
 import { listTasks } from '../../../src/tasks/list/task-list.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';

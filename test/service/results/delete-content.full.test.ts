@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { callbackWorkflowId, taskWorkflowId } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { callbackWorkflowId, taskWorkflowId } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';

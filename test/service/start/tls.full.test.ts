@@ -9,7 +9,7 @@ import { type Environment, readConfig } from '../../../src/run/config/config.ts'
 import { type PostgresServer, startPostgres } from '../../../src/run/embedded/postgres/postgres-server.ts';
 import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { checkTemporal } from '../../../src/run/doctor/check-temporal.ts';
-import type { Finding } from '../../../src/run/doctor/finding.ts';
+import type { Finding } from '../../../src/run/doctor/checks-and-findings.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { createTask } from '../../support/service/call-api.ts';
 import { type Certificates, makeCertificates, skipsWithoutOpenssl } from '../../support/proxies/certificates.ts';

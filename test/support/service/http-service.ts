@@ -14,7 +14,7 @@ import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.
 import { noRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import type { TaskToStop } from '../../../src/tasks/end/cancel-task.ts';
 import type { TakeOrderDeps } from '../../../src/api/tasks/create-task-routes.ts';
-import { createSeenTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
+import { createReadTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
 import {
@@ -136,7 +136,7 @@ export async function startHttpService({
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
     brand: defaultBrand,
     payments: undefined,
-    seenTasks: createSeenTaskRecorder(orders.db, orders.log),
+    seenTasks: createReadTaskRecorder(orders.db, orders.log),
     requestLog: noRequestLog,
     searchesPrompts: true,
     promptRetentionMs: undefined,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
-import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
+import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
@@ -69,7 +69,7 @@ export async function createInstallation(
   const { close: disconnect, ...connection } = connectEngine(environment);
   const upstream = createFakeUpstream(fake);
   const { accountId } = await createTestAccount(database, openingCredits);
-  const workers: DrainablePart[] = [];
+  const workers: Drainable[] = [];
   const accept = (callBackUrl?: string) => acceptTestTask(db, accountId, taskParam('a test', {}, callBackUrl));
   const start = async (callBackUrl?: string) => {
     const taskId = await accept(callBackUrl);

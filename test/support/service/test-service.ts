@@ -7,7 +7,7 @@ import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type DrainablePart, type Settings } from '../../../src/run/config/process-settings.ts';
+import { externalSettings, type Drainable, type Settings } from '../../../src/run/config/complete-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
@@ -72,7 +72,7 @@ export async function startTestService(extra: Environment = {}): Promise<TestSer
   return { ...service, baseUrl: service.settings.publicUrl };
 }
 
-type StartPart = (settings: Settings, log: Log) => Promise<DrainablePart>;
+type StartPart = (settings: Settings, log: Log) => Promise<Drainable>;
 
 const startWorkers: StartPart = async (settings, log) => {
   const part = await startWorker(settings, log, (error) => {
@@ -85,7 +85,7 @@ const startWorkers: StartPart = async (settings, log) => {
 async function startParts(extra: Environment, starts: readonly StartPart[]): Promise<TestEnvironment> {
   const environment = await createTestEnvironment(extra);
   const log = createLog({ level: environment.settings.logLevel });
-  const parts: DrainablePart[] = [];
+  const parts: Drainable[] = [];
   for (const start of starts) parts.push(await start(environment.settings, log));
   return {
     ...environment,

@@ -1,6 +1,6 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
+import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { type FakeCatalogue, modelsAt, providersOf } from '../tasks/fake-providers.ts';
 import type { FakeUpstream } from '../tasks/fake-upstream.ts';
@@ -12,7 +12,7 @@ export async function startWorkerWith(
   upstream: FakeUpstream,
   catalogue?: FakeCatalogue,
   adapt: (parts: WorkerParts) => WorkerParts = (parts) => parts,
-): Promise<DrainablePart> {
+): Promise<Drainable> {
   const fail = (error: unknown) => {
     throw error;
   };

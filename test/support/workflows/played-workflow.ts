@@ -4,7 +4,11 @@ import { Worker } from '@temporalio/worker';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { type QueueName, queueNames, taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import {
+  type QueueName,
+  queueNames,
+  taskQueuesOf,
+} from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 
 const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
 

@@ -1,7 +1,10 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callbackWorkflowId, closingWorkflowId } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import {
+  callbackWorkflowId,
+  closingWorkflowId,
+} from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { startCallbackReceiver } from '../servers/callback-receiver.ts';

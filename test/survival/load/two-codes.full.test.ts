@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { wireActivities } from '../../../src/run/main/wire-activities.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
+import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { mainQueue } from '../../../src/run/main/worker-options.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
@@ -67,7 +67,7 @@ async function startRelease(
   settings: Settings,
   upstream: FakeUpstream,
   workflowBundle: WorkflowBundleOption,
-): Promise<DrainablePart> {
+): Promise<Drainable> {
   const log = createLog({ level: 'silent' });
   await installTemporalRuntime(log);
   const opened = openWorkerDependencies(

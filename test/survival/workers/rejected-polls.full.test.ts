@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { DrainablePart } from '../../../src/run/config/process-settings.ts';
+import type { Drainable } from '../../../src/run/config/complete-settings.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { type GrpcProxy, startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
@@ -30,7 +30,7 @@ const answers = [
 let environment: TestEnvironment;
 let proxy: GrpcProxy;
 let replacement: (typeof answers)[number]['headers'] | undefined;
-let worker: DrainablePart & { readonly running: Promise<void> };
+let worker: Drainable & { readonly running: Promise<void> };
 const fatal: unknown[] = [];
 const metrics = createMetrics();
 before(async () => {

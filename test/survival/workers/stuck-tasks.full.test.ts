@@ -6,7 +6,7 @@ import { createReconcileTasks } from '../../../activities/maintenance/reconcile-
 import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { DrainablePart, Settings } from '../../../src/run/config/process-settings.ts';
+import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -101,7 +101,7 @@ const limitMs = 5_000;
 
 type Story = {
   readonly settings: Settings;
-  readonly startWorker: () => Promise<DrainablePart>;
+  readonly startWorker: () => Promise<Drainable>;
   readonly reconcile: () => Promise<void>;
   readonly describe: () => ReturnType<WorkflowEngine['describeTask']>;
   readonly task: () => Promise<Task>;
@@ -150,7 +150,7 @@ async function withTask(
 }
 
 /** Starts the main worker of a release whose workflow code throws. */
-async function startBrokenRelease(settings: Settings): Promise<DrainablePart> {
+async function startBrokenRelease(settings: Settings): Promise<Drainable> {
   const workflowBundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../support/workflows/broken-workflows.js', import.meta.url)),
     logger: { ...console, log() {}, trace() {}, debug() {}, info() {} },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   callbackBusyPauseMs,
-  callbackPauseMs,
+  pauseObeyingRetryAfter,
   callbackPausesMs,
 } from '../../../src/tasks/callbacks/callback-schedule.ts';
 
@@ -20,11 +20,15 @@ test('ten attempts lie in about three days, each pause longer than the one befor
 });
 
 test('Retry-After lengthens a pause, never shortens it, and never beyond a day', () => {
-  assert.equal(callbackPauseMs(5_000, undefined), 5_000);
-  assert.equal(callbackPauseMs(5_000, 7_000), 7_000);
-  assert.equal(callbackPauseMs(5_000, 1_000), 5_000);
-  assert.equal(callbackPauseMs(5_000, 999_999_999_000), 24 * hourMs);
-  assert.equal(callbackPauseMs(24 * hourMs, 24 * hourMs + 14_000), 24 * hourMs + 14_000, 'and the attempt before it');
+  assert.equal(pauseObeyingRetryAfter(5_000, undefined), 5_000);
+  assert.equal(pauseObeyingRetryAfter(5_000, 7_000), 7_000);
+  assert.equal(pauseObeyingRetryAfter(5_000, 1_000), 5_000);
+  assert.equal(pauseObeyingRetryAfter(5_000, 999_999_999_000), 24 * hourMs);
+  assert.equal(
+    pauseObeyingRetryAfter(24 * hourMs, 24 * hourMs + 14_000),
+    24 * hourMs + 14_000,
+    'and the attempt before it',
+  );
 });
 
 test('an attempt without a slot steps back for longer each time, up to five minutes, and not in step with others', () => {

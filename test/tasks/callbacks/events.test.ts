@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyWithinLimit } from '../../../src/accounts/keys/keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { type EventType, eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { listOwnEvents } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';

@@ -11,7 +11,7 @@ import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../../src/credits/ledger/low-balance.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { findOwedDelivery, type OwedDeliveryDeps } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { createSeenTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
+import { createReadTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
 
 const key = (keyId: string) => ({ kind: 'key', keyId }) as const;
 const tasks = (...taskIds: readonly string[]) => taskIds.map((taskId) => ({ taskId }));
@@ -13,7 +13,7 @@ function seenTasks() {
     state.recorded.push(values);
     return [];
   };
-  return { state, seen: createSeenTaskRecorder({ run }, pino({ level: 'silent' })) };
+  return { state, seen: createReadTaskRecorder({ run }, pino({ level: 'silent' })) };
 }
 
 test('the tasks that a key reads are recorded once for each key, and those of a person not at all', async () => {

@@ -1,7 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-steps.ts';
 import { ensureSchedules, readSchedule, runReconcile } from '../../../src/temporal/schedules/schedules.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { explainPollingWorker, refundRestoredTasks } from '../../../src/temporal/workflows/refund-restored-tasks.ts';
-import { queueNames, taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { queueNames, taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

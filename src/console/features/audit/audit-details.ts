@@ -1,7 +1,7 @@
 import type { OperatorAction } from '../../api/contract.ts';
 import { number } from '../../ui/number-formats.tsx';
 import { exactTime } from '../../ui/time.tsx';
-import { isObject, type InputValues } from '../models/input-values-and-schema.ts';
+import { isObject, type InputValues } from '../models/field-schema-helpers.ts';
 import { auditText, detailNames } from './audit-text.ts';
 
 /** The reason has a column of its own, and ids mean nothing to a reader. */

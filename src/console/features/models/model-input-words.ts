@@ -1,7 +1,7 @@
 import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload-rules.ts';
 import type { Model } from '../../api/contract.ts';
 import { number } from '../../ui/number-formats.tsx';
-import { boundsOf, isObject, mediaKindOf } from './input-values-and-schema.ts';
+import { boundsOf, isObject, mediaKindOf } from './field-schema-helpers.ts';
 import { fieldWord, modelsText, valueWord } from './models-text.ts';
 
 // Words for the input of a model, made from its JSON Schema. A field that is newer than this code is described as well.

@@ -7,7 +7,7 @@ import { useAddress } from '../../ui/lists/filters.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Page } from '../../ui/page-layout.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { isLive, useTasksById } from '../tasks/detail/use-task.ts';
+import { isLive, useTaskViews } from '../tasks/detail/use-task.ts';
 import { maxVariants, taskRequestOf } from './draft/draft.ts';
 import { PromptHistoryCard } from './results/prompt-history-card.tsx';
 import { inputFieldsOf } from './form/input-schema.ts';
@@ -91,7 +91,7 @@ function useShownTasks() {
   const [partly, setPartly] = useState<VariantBatch>();
   const given = get('tasks');
   const taskIds = taskIdsOf(given);
-  const reads = useTasksById(taskIds);
+  const reads = useTaskViews(taskIds);
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
   const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>

@@ -6,14 +6,14 @@ import { randomIdempotencyKey } from '../../api/random-idempotency-key.ts';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { maxVariants } from './draft/draft.ts';
 import { playgroundText } from './playground-text.ts';
-import type { Variant } from './form/variants.ts';
+import type { PlannedVideo } from './form/variants.ts';
 
 /** Each variant of an opened form is sent with these. They stay the same until one is accepted, so that a retry is the same request. */
 type Slot = { readonly key: string; readonly seed: number };
 
 export type AcceptedVariant = { readonly taskId: string; readonly creditsCharged: number };
 /** A variant that was not accepted, with the key under which a retry is safe. */
-export type RefusedVariant = { readonly variant: Variant; readonly key: string; readonly problem: ApiProblem };
+export type RefusedVariant = { readonly variant: PlannedVideo; readonly key: string; readonly problem: ApiProblem };
 export type VariantBatch = {
   readonly accepted: readonly AcceptedVariant[];
   readonly refused: readonly RefusedVariant[];
@@ -31,7 +31,7 @@ export function useGeneration() {
   const isLeft = useRef(false);
   useEffect(() => () => void (isLeft.current = true), []);
   const submission = useSudoAction(
-    async (variants: readonly Variant[]): Promise<VariantBatch> => {
+    async (variants: readonly PlannedVideo[]): Promise<VariantBatch> => {
       const accepted: AcceptedVariant[] = [];
       const refused: RefusedVariant[] = [];
       for (const [index, variant] of variants.entries()) {
@@ -80,7 +80,7 @@ export function useRetryVariant({ variant, key }: RefusedVariant) {
 function useCreate() {
   const account = useContext(AccountContext);
   const refresh = useRefresh();
-  return async ({ request }: Variant, idempotencyKey: string): Promise<AcceptedVariant> => {
+  return async ({ request }: PlannedVideo, idempotencyKey: string): Promise<AcceptedVariant> => {
     const task = await send('/api/v1/jobs/createTask', request, { account, idempotencyKey });
     refresh();
     return task;

@@ -5,14 +5,14 @@ import ipaddr from 'ipaddr.js';
 import type { AllowList } from './allow-list.ts';
 
 /** The host of a URL as `URL` normalizes it, without brackets and trailing dots, and its effective port. */
-export type Target = { readonly hostname: string; readonly port: number };
+export type HostAndPort = { readonly hostname: string; readonly port: number };
 
 /** A server of this installation; `host` is a name or an address. No allow-list opens it to clients. */
 export type OwnEndpoint = { readonly host: string; readonly port: number };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-export function targetOf(url: URL): Target {
+export function targetOf(url: URL): HostAndPort {
   const hostname = url.hostname.replace(/^\[|\]$|\.+$/g, '');
   const defaultPort = url.protocol === 'https:' ? 443 : 80;
   return { hostname, port: url.port === '' ? defaultPort : Number(url.port) };
@@ -46,7 +46,7 @@ export function isLocalName(hostname: string): boolean {
 }
 
 /** Returns true if an exchange with the client's target may connect to this address. Anything but a plain address is refused. */
-export function isAddressAllowed(address: string, target: Target, allow: AllowList): boolean {
+export function isAddressAllowed(address: string, target: HostAndPort, allow: AllowList): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   const networks = allow.networks.filter((network) => isListed(parsed, target.port, network));
@@ -56,14 +56,14 @@ export function isAddressAllowed(address: string, target: Target, allow: AllowLi
   return isPublicAddress(parsed) && isWebPort(target.port);
 }
 
-function isHostAllowed(target: Target, allow: AllowList): boolean {
+function isHostAllowed(target: HostAndPort, allow: AllowList): boolean {
   return allow.hosts.some(
     (host) => host.hostname === target.hostname && (host.port === undefined || host.port === target.port),
   );
 }
 
 /** True if clients could connect to this address without any allow-list. */
-export function isReachableByAll(address: string, target: Target): boolean {
+export function isReachableByAll(address: string, target: HostAndPort): boolean {
   return isAddressAllowed(address, target, { hosts: [], networks: [] });
 }
 

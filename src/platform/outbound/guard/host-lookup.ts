@@ -2,7 +2,7 @@ import { lookup as lookUpInSystem, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import pTimeout from 'p-timeout';
 import type { AllowList } from './allow-list.ts';
-import { isAddressAllowed, isOwnEndpoint, type OwnEndpoint, type Target } from './guard.ts';
+import { isAddressAllowed, isOwnEndpoint, type OwnEndpoint, type HostAndPort } from './guard.ts';
 import { OutboundError } from '../outbound-error.ts';
 
 /** Returns all addresses of a name; rejects when there are none. */
@@ -19,7 +19,11 @@ export type Guard = {
  * Resolves the target once and returns the addresses to which an exchange may connect. One forbidden address rejects the name: a private
  * one among public ones is an attack. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
  */
-export async function checkedAddresses(target: Target, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
+export async function checkedAddresses(
+  target: HostAndPort,
+  guard: Guard,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const { hostname, port } = target;
   const addresses = isIP(hostname) === 0 ? await addressesOf(hostname, guard, signal) : [hostname];
   for (const address of addresses) {

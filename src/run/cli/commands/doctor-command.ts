@@ -11,7 +11,7 @@ import {
   examineMachine,
   type DependencyAddresses,
 } from '../../doctor/doctor.ts';
-import { failure, type Finding, type FindingState, ok } from '../../doctor/finding.ts';
+import { failure, type Finding, type FindingState, ok } from '../../doctor/checks-and-findings.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, isJsonRequested, printAnswer } from '../command-output.ts';
 import { readServiceConfig } from '../service-config.ts';

@@ -9,7 +9,7 @@ import { adoptStores } from '../../../media/store/installation-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../../../tasks/list/operator-task-queries.ts';
-import { markMediaDeleted } from '../../../tasks/list/expired-media.ts';
+import { markMediaDeleted } from '../../../tasks/end/expired-media.ts';
 import { addCommand } from '../add-command.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import { hourMs } from '../../../platform/timing/duration.ts';
-import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queue-and-workflow-names.ts';
+import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { addCommand } from '../add-command.ts';
 import { parseInstant } from '../arguments.ts';
 import { type CommandAnswer, CommandError, wrongUsage } from '../command-output.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../../../platform/errors.ts';
-import { type QueueName, queueNames } from '../../../temporal/connection/queue-and-workflow-names.ts';
+import { type QueueName, queueNames } from '../../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { parseQueueNames } from '../../../temporal/connection/parse-queue-names.ts';
 import { addCommand } from '../add-command.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
-import { readAddress } from '../../embedded/data-folder.ts';
+import { readServiceUrl } from '../../embedded/data-folder.ts';
 import { CommandError, typedCommandLine } from '../command-output.ts';
 
 export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string };
@@ -46,7 +46,7 @@ export async function readServiceOptions(
 
 /** The address of the service: PUBLIC_URL, else that of the service on VIDEOGEN_DATA, else http://HOST:PORT. */
 export async function publicUrlOf({ publicUrl, dataFolder, host, port }: Config): Promise<string> {
-  return publicUrl ?? (await readAddress(dataFolder)) ?? `http://${host}:${port}`;
+  return publicUrl ?? (await readServiceUrl(dataFolder)) ?? `http://${host}:${port}`;
 }
 
 export function keyHint(keyOf: KeyHolder = 'client'): string {

@@ -17,7 +17,7 @@ import { createProviderClient } from '../../../platform/outbound/provider-client
 import type { JsonObject } from '../../../platform/text/json.ts';
 import { checkConformance } from '../../../providers/own/check-conformance.ts';
 import type { Finding } from '../../../providers/own/conformance-rules.ts';
-import type { ConformanceCheck } from '../../../providers/own/conformance-run.ts';
+import type { ConformanceRunOptions } from '../../../providers/own/conformance-run.ts';
 import { ownJobBody } from '../../../providers/own/own-provider.ts';
 import { addCommand } from '../add-command.ts';
 import { parseId, textParser, wholeNumberParser } from '../arguments.ts';
@@ -152,7 +152,7 @@ function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
 }
 
 /** Returns the status of a first request, undefined for an invalid response. An unreachable server ends the check. */
-async function statusOf(client: ConformanceCheck['client'], baseUrl: string, signal: AbortSignal) {
+async function statusOf(client: ConformanceRunOptions['client'], baseUrl: string, signal: AbortSignal) {
   try {
     const { status } = await client.call('GET', `/jobs/${uuid()}`, {
       timeoutMs: 10_000,
@@ -166,7 +166,7 @@ async function statusOf(client: ConformanceCheck['client'], baseUrl: string, sig
   }
 }
 
-async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<ConformanceCheck['bodies']> {
+async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<ConformanceRunOptions['bodies']> {
   const bodyOf = async (text: string) => {
     const request = trialRequest(trialOrder(text));
     const { bytes } = await ownJobBody(request, { upstreamModel: model, options: { parameters } });
@@ -182,7 +182,7 @@ function trialOrder(prompt: string): TaskInput {
 type Inspection = Pick<Check, 'advise'> & { readonly ffmpegPath: string };
 
 /** Converts and measures a video as the worker does, and compares it with its order. */
-function createInspection(workFolder: string, { ffmpegPath, advise }: Inspection): ConformanceCheck['inspect'] {
+function createInspection(workFolder: string, { ffmpegPath, advise }: Inspection): ConformanceRunOptions['inspect'] {
   const ffmpeg = createFfmpeg({ path: ffmpegPath });
   const [normalize, inspect] = [createVideoNormalizer(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {

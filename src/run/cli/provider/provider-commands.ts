@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type Config, secretReader } from '../../config/config.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { unservedModels } from '../../../catalogue/models/served-models.ts';
-import { checkWorkflows, type CheckedWorkflow } from '../../../providers/comfy/workflow-checks.ts';
+import { compareWorkflowsWithServers, type CheckedWorkflow } from '../../../providers/comfy/workflow-checks.ts';
 import {
   type ProviderSwitchState,
   providerSwitchStates,
@@ -64,7 +64,12 @@ async function checkedWorkflows(
   isOff: (provider: string) => boolean,
 ): Promise<readonly CheckedWorkflow[]> {
   const readSecret = secretReader(dirname(catalogueFile));
-  return await checkWorkflows(catalogue, { readSecret, own: [], isOff, signal: AbortSignal.timeout(checkTimeoutMs) });
+  return await compareWorkflowsWithServers(catalogue, {
+    readSecret,
+    own: [],
+    isOff,
+    signal: AbortSignal.timeout(checkTimeoutMs),
+  });
 }
 
 async function set(

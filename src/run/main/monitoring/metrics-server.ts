@@ -3,7 +3,7 @@ import { startHttpServer } from '../../../api/core/server/http-server.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { listenError } from '../../../platform/process/startup-errors.ts';
-import type { DrainablePart, Settings } from '../../config/process-settings.ts';
+import type { Drainable, Settings } from '../../config/complete-settings.ts';
 
 const drainMs = 1_000;
 
@@ -12,7 +12,7 @@ export async function startMetricsServer(
   { host, metricsPort }: Pick<Settings, 'host' | 'metricsPort'>,
   log: Log,
   { registry, readiness }: Metrics,
-): Promise<DrainablePart> {
+): Promise<Drainable> {
   if (metricsPort === undefined) return { close: () => Promise.resolve() };
   const app = createMetricsApp({ log, metrics: registry, readiness: () => reasonsOf(readiness) });
   const limits = { maxConnections: 100 };

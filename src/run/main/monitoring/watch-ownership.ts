@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import type { Settings } from '../../config/process-settings.ts';
+import type { Settings } from '../../config/complete-settings.ts';
 import {
   claimOrCheckNamespace,
   claimOrCheckStores,
@@ -26,7 +26,13 @@ const defaultPauseMs = 15_000;
  * Checks whether stores and namespace are those of the installation. Throws `SetupError` if they are not at the start. Later, such as when the
  * volume of the store is unmounted, the process stops working until they are. An outage proves nothing, and keeps the last result.
  */
-export async function watchOwnership({ db, settings, log, isWorker, pauseMs = defaultPauseMs }: WatchedInstallation) {
+export async function watchStoreAndNamespaceMatch({
+  db,
+  settings,
+  log,
+  isWorker,
+  pauseMs = defaultPauseMs,
+}: WatchedInstallation) {
   let isChecked = false;
   // An API that cannot reach the store yet accepts tasks, which survive its outage; a worker begins none before it has found its store.
   let problem = isWorker ? 'result store not checked yet' : undefined;

@@ -6,7 +6,7 @@ import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
 import { findDelivery } from '../../../../src/tasks/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../../../src/api/dialects/shapes.ts';
 import { signWebhook } from '../../../../src/platform/outbound/webhook-signature.ts';
-import { markMediaDeleted } from '../../../../src/tasks/list/expired-media.ts';
+import { markMediaDeleted } from '../../../../src/tasks/end/expired-media.ts';
 import { taskRecord } from '../../../../src/tasks/public-record.ts';
 import { completeTask, findTask, failAndRefund } from '../../../../src/tasks/task-rows.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../../../support/service/http-service.ts';

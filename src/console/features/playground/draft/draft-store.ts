@@ -1,4 +1,4 @@
-import { isObject } from '../../models/input-values-and-schema.ts';
+import { isObject } from '../../models/field-schema-helpers.ts';
 import { draftStorageKey } from './draft-storage-key.ts';
 import { type Draft, emptyDraft, variantChoices } from './draft.ts';
 

@@ -1,5 +1,5 @@
 import type { Model, TaskRecord, TaskRequest } from '../../../api/contract.ts';
-import { isObject, type InputValues } from '../../models/input-values-and-schema.ts';
+import { isObject, type InputValues } from '../../models/field-schema-helpers.ts';
 import {
   type ModelInputField,
   inputFieldsOf,

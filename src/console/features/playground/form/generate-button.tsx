@@ -6,10 +6,10 @@ import { ExactTime } from '../../../ui/time.tsx';
 import { AddCreditsLink } from './add-credits-link.tsx';
 import type { LivePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
-import type { Variant } from './variants.ts';
+import type { PlannedVideo } from './variants.ts';
 
 type GenerateProps = {
-  readonly variants: readonly Variant[];
+  readonly variants: readonly PlannedVideo[];
   readonly balance: number | undefined;
   readonly isBusy: boolean;
   readonly disabledReason: string | undefined;

@@ -1,5 +1,5 @@
 import { CheckField, SegmentedOrSelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
-import { textsOf } from '../../models/input-values-and-schema.ts';
+import { textsOf } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { codePointCount } from '../draft/draft.ts';
 import { type ModelInputControl, type ModelInputField, isGiven } from './input-schema.ts';

@@ -1,6 +1,6 @@
 import type { Model } from '../../../api/contract.ts';
 import type { UploadKind } from '../../../../media/references/upload-rules.ts';
-import { boundsOf, isObject, mediaKindOf, textsOf, type InputValues } from '../../models/input-values-and-schema.ts';
+import { boundsOf, isObject, mediaKindOf, textsOf, type InputValues } from '../../models/field-schema-helpers.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 

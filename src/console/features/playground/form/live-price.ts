@@ -5,7 +5,7 @@ import {
   type PricedInput,
   priceAt,
 } from '../../../../catalogue/prices/model-prices.ts';
-import { isObject, type InputValues } from '../../models/input-values-and-schema.ts';
+import { isObject, type InputValues } from '../../models/field-schema-helpers.ts';
 import { defaultInputOf } from './input-schema.ts';
 
 export type LivePrice = {

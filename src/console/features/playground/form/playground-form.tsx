@@ -12,14 +12,14 @@ import { inputFieldsOf } from './input-schema.ts';
 import type { OnPending } from '../media/pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 import { OtherModels, VariantFields } from './variant-fields.tsx';
-import type { Variant } from './variants.ts';
+import type { PlannedVideo } from './variants.ts';
 import '../playground.css';
 
 type FormProps = {
   readonly models: readonly Model[];
   readonly model: Model | undefined;
   readonly draft: Draft;
-  readonly variants: readonly Variant[];
+  readonly variants: readonly PlannedVideo[];
   readonly balance: number | undefined;
   readonly submission: { readonly isPending: boolean; readonly error: ApiProblem | null };
   readonly disabledReason: string | undefined;

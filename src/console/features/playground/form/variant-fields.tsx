@@ -3,13 +3,13 @@ import { CheckField, Segmented } from '../../../ui/forms/field.tsx';
 import { credits } from '../../../ui/number-formats.tsx';
 import { type Draft, type DraftChange, maxVariants, variantChoices } from '../draft/draft.ts';
 import { playgroundText } from '../playground-text.ts';
-import { otherModelsOf, seedField, type Variant } from './variants.ts';
+import { otherModelsOf, seedField, type PlannedVideo } from './variants.ts';
 
 type FieldsProps = {
   readonly models: readonly Model[];
   readonly model: Model;
   readonly draft: Draft;
-  readonly variants: readonly Variant[];
+  readonly variants: readonly PlannedVideo[];
   readonly onChange: (change: DraftChange) => void;
 };
 
@@ -69,7 +69,7 @@ export function OtherModels({ models, model, draft, onChange }: OthersProps) {
   );
 }
 
-function PriceRows({ variants }: { readonly variants: readonly Variant[] }) {
+function PriceRows({ variants }: { readonly variants: readonly PlannedVideo[] }) {
   return (
     <dl class="variant-prices" aria-label={playgroundText.prices}>
       {variants.map(({ label, price, changes }, index) => (

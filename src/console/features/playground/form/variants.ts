@@ -1,5 +1,5 @@
 import type { Model, TaskRequest } from '../../../api/contract.ts';
-import type { InputValues } from '../../models/input-values-and-schema.ts';
+import type { InputValues } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { type Draft, fittedDraft, maxVariants, taskRequestOf } from '../draft/draft.ts';
 import {
@@ -14,7 +14,7 @@ import { type LivePrice, livePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 
 /** One video that the form generates: a task of its own. */
-export type Variant = {
+export type PlannedVideo = {
   readonly label: string;
   readonly model: Model;
   readonly request: TaskRequest;
@@ -26,14 +26,14 @@ export type Variant = {
 type Form = { readonly draft: Draft; readonly model: Model; readonly models: readonly Model[]; readonly now: number };
 
 /** The variants of a fitted draft. `seeds`: random ones, for videos of one model when no seed is given. */
-export function variantsOf(form: Form, seeds: readonly number[]): readonly Variant[] {
+export function variantsOf(form: Form, seeds: readonly number[]): readonly PlannedVideo[] {
   return form.draft.variants === 'models'
     ? modelVariants(form)
     : seedVariants(form, Number(form.draft.variants), seeds);
 }
 
 /** The chosen model, and the others that are compared with it. */
-function modelVariants({ draft, model, models, now }: Form): readonly Variant[] {
+function modelVariants({ draft, model, models, now }: Form): readonly PlannedVideo[] {
   const others = otherModelsOf(draft, model, models);
   return [model, ...others].map((one) => ({
     label: one.title,
@@ -46,7 +46,7 @@ export function otherModelsOf({ otherModels }: Draft, model: Model, models: read
   return models.filter((one) => one.model !== model.model && otherModels.includes(one.model)).slice(0, maxVariants - 1);
 }
 
-function seedVariants({ draft, model, now }: Form, count: number, seeds: readonly number[]): readonly Variant[] {
+function seedVariants({ draft, model, now }: Form, count: number, seeds: readonly number[]): readonly PlannedVideo[] {
   const field = seedField(model);
   return Array.from({ length: count }, (_, index) => {
     const seed = count === 1 || field === undefined ? undefined : seedOf(field, draft.input, seeds, index);

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Pause, Play } from '../../../ui/controls/icons.ts';
-import type { Playback } from './playback.ts';
+import type { SyncedPlayback } from './playback.ts';
 import { playgroundText } from '../playground-text.ts';
 
-type BarProps = { readonly playback: Playback; readonly onSound: () => void };
+type BarProps = { readonly playback: SyncedPlayback; readonly onSound: () => void };
 
 const keyStepSeconds = 1;
 
@@ -40,7 +40,7 @@ export function PlaybackBar({ playback, onSound }: BarProps) {
   );
 }
 
-function useKeys({ toggle, seek, seconds }: Playback, onSound: () => void): void {
+function useKeys({ toggle, seek, seconds }: SyncedPlayback, onSound: () => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || takesKeys(event.target)) return;

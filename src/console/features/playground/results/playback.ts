@@ -8,14 +8,14 @@ const endSeconds = 0.05;
 
 type PlaybackState = { readonly isPlaying: boolean; readonly seconds: number; readonly lengthSeconds: number };
 
-export type Playback = PlaybackState & {
+export type SyncedPlayback = PlaybackState & {
   /** The `ref` of the film of this name; the same function each time, so that a film is added once. */
   readonly filmOf: (name: string) => (film: HTMLVideoElement | null) => void;
   readonly toggle: () => void;
   readonly seek: (seconds: number) => void;
 };
 
-export function usePlayback(): Playback {
+export function usePlayback(): SyncedPlayback {
   const [state, setState] = useState<PlaybackState>({ isPlaying: false, seconds: 0, lengthSeconds: 0 });
   const [{ stop, ...films }] = useState(() => createFilms(setState));
   useEffect(() => stop, [stop]);

@@ -6,7 +6,7 @@ import { Empty } from '../../../ui/feedback/empty.tsx';
 import { Clapperboard } from '../../../ui/controls/icons.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Loaded } from '../../../ui/feedback/loaded.tsx';
-import { isLive, type TaskView, type useTasksById } from '../../tasks/detail/use-task.ts';
+import { isLive, type TaskView, type useTaskViews } from '../../tasks/detail/use-task.ts';
 import { NotifyButton } from './notify-when-done.tsx';
 import { usePlayback } from './playback.ts';
 import { PlaybackBar } from './playback-bar.tsx';
@@ -17,7 +17,7 @@ import { VariantCard } from './variant-card.tsx';
 
 type ResultsProps = {
   readonly taskIds: readonly string[];
-  readonly reads: ReturnType<typeof useTasksById>;
+  readonly reads: ReturnType<typeof useTaskViews>;
   readonly models: readonly Model[];
   /** The outcome of the last form that was sent from this page, if a part of it was refused. */
   readonly partly: VariantBatch | undefined;

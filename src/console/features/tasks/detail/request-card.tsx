@@ -1,7 +1,7 @@
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Card, type Fact, Facts } from '../../../ui/page-layout.tsx';
-import { isObject, textsOf, type InputValues } from '../../models/input-values-and-schema.ts';
+import { isObject, textsOf, type InputValues } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { isUploadUrl } from '../../playground/media/upload-previews.ts';
 import { MediaThumbnail, previewLinkOf } from '../media-thumbnail.tsx';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { StoreLocation } from '../../media/store/store-location.ts';
-import type { ModerationHook } from '../../providers/moderation/moderator.ts';
+import type { ModerationEndpoint } from '../../providers/moderation/moderator.ts';
 import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 
@@ -26,7 +26,7 @@ export type Settings = Config &
     readonly workFolder: string;
   };
 
-export type DrainablePart = {
+export type Drainable = {
   /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
   readonly leave?: () => void;
   /** Drains the part within a time limit; never rejects. */
@@ -56,7 +56,7 @@ export function workFolderOf({ dataFolder }: Pick<Config, 'dataFolder'>): string
 }
 
 /** The hook that checks the creates of models without moderation of their own. */
-export function defaultModerationHook(settings: Config): ModerationHook | undefined {
+export function defaultModerationHook(settings: Config): ModerationEndpoint | undefined {
   const { moderationUrl: url, moderationShape: shape, moderationModel: model, moderationKey: key } = settings;
   if (url === undefined) return undefined;
   const { moderationTimeoutMs: timeoutMs, moderationOnError: onError, moderationConcurrency: concurrency } = settings;

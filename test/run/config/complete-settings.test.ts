@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownServerAddresses } from '../../../src/run/config/process-settings.ts';
+import { ownServerAddresses } from '../../../src/run/config/complete-settings.ts';
 
 const plain = {
   host: '127.0.0.1',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBatcher } from '../../../src/platform/database/merge-concurrent-requests.ts';
+import { createBatcher } from '../../../src/platform/database/batch-requests.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

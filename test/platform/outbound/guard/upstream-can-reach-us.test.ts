@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { upstreamCanReachUs } from '../../../../src/platform/outbound/guard/reaches-us.ts';
+import { upstreamCanReachUs } from '../../../../src/platform/outbound/guard/upstream-can-reach-us.ts';
 
 const hosted = 'https://api.replicate.com/v1';
 const inNetwork = ['http://10.0.0.7:9000', 'http://192.168.1.4', 'http://gpu1:8000/v1', 'http://[fd00::7]:80'];
