@@ -47,7 +47,7 @@ export type HousekeepDeps = SweepDeps & {
   readonly retention: {
     /** Counts from the success of a task; the record stays. */
     readonly mediaMs: number;
-    readonly eventsMs: number;
+    readonly securityEventsMs: number;
     /** Counts from the loss of a user's last account. */
     readonly usersMs: number;
     /** Undefined stores prompts as long as their task. */
@@ -69,8 +69,8 @@ const steps: Record<HousekeepingStep, Step> = {
     deletePages(() => deleteExpiredSignInTries(db, Date.now() - signInTryRetentionMs, pageSize)),
   deleteExpiredCreateAttempts: ({ db }) =>
     deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - createAttemptRetentionMs, pageSize)),
-  deleteExpiredSecurityEvents: ({ db, retention: { eventsMs } }) =>
-    deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredSecurityEvents: ({ db, retention: { securityEventsMs } }) =>
+    deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - securityEventsMs, pageSize)),
   deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {
     const retentionMs = Math.min(promptsMs, deliveryRetentionMs);
     await deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));

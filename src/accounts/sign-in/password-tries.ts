@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { none, one } from '../../platform/database/statement.ts';
 
 // Password attempts, counted for all processes. A source is a network, or a browser with a session of the person, so attacks from
-// elsewhere slow down neither.
+// elsewhere slow down neither until the e-mail has too many failures.
 
 /** Failures of a source at one e-mail in 15 minutes before it must wait; the wait doubles with each further failure. */
 const freeFailures = 10;

@@ -122,7 +122,7 @@ const daily = defineEndpoint({
   scope: 'credits:read',
   summary: 'List charges and refunds by day, model and price',
   description:
-    `Both days are included, in UTC, at most ${maxReportDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
+    `Both days are included, in UTC, at most ${maxReportDays} days. Charges count on the day of the create, refunds on the day of the end of the task. ` +
     'Days without entries are omitted.',
   query: strictQuery({ from: dayParameter, to: dayParameter }),
   data: z.strictObject({ days: z.array(usageDaySchema) }),

@@ -1,6 +1,6 @@
 import type { Catalogue, CatalogueModel } from '../file/catalogue-schema.ts';
 
-// A model is sold only if a worker can generate it. Workers refuse a file whose secrets they lack, which an API process cannot check.
+// A model is sold unless workers of its queue run that all cannot generate it. Workers refuse a file whose secrets they lack, which an API process cannot check.
 
 /** `generation` is on machines of ours, `generation-remote` follows upstreams. */
 export const generationQueues = ['generation', 'generation-remote'] as const;

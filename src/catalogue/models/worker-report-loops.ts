@@ -14,7 +14,7 @@ import { deleteWorkerReports, listWorkerReports, saveWorkerReport } from './work
 import type { LiveCatalogue } from '../file/live-catalogue.ts';
 import { repeatUntilClosed } from '../../platform/timing/repeat.ts';
 
-// Workers report the models that they can generate; API processes sell no others.
+// Workers report the models that they can generate. API processes sell no others of a queue while workers of it run.
 
 /** Well below the 30 seconds after which a report no longer counts, so that a missed report does not stop sales. */
 const [reportPauseMs, readPauseMs, statementLimitMs] = [5_000, 2_000, 3_000];

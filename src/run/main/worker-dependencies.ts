@@ -94,7 +94,7 @@ function fromSettings(settings: Settings): WorkerParts['settings'] {
     workFolder: settings.workFolder,
     retention: {
       mediaMs: settings.retentionMs,
-      eventsMs: settings.eventRetentionMs,
+      securityEventsMs: settings.eventRetentionMs,
       usersMs: settings.userRetentionMs,
       promptsMs: settings.promptRetentionMs,
     },

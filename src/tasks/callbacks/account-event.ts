@@ -7,6 +7,7 @@ export const eventTypes = [
   'task.failed',
   'task.cancelled',
   'balance.low',
+  // Of any cap: a key's, a member's or the account's.
   'key.cap_reached',
 ] as const;
 export type EventType = (typeof eventTypes)[number];

@@ -91,7 +91,7 @@ const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
     spent: 1_000,
     resetTime: null,
   },
-};
+} satisfies Record<Exclude<EventType, `task.${string}`>, object>;
 
 function sampleEvent(event: EventType, models: ModelCatalogue): string {
   const failure = sampleFailures[event];

@@ -61,7 +61,7 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
       workFolder: join(folder, '.work'),
       retention: {
         mediaMs: 14 * 86_400_000,
-        eventsMs: 90 * 86_400_000,
+        securityEventsMs: 90 * 86_400_000,
         usersMs: 90 * 86_400_000,
         promptsMs: undefined,
       },

@@ -10,7 +10,9 @@ type DialogProps = { readonly endpoint: EventEndpoint | undefined; readonly onCl
 /** Sets the receiver and the types of its events. A new endpoint listens to the ends of tasks. */
 export function EndpointDialog({ endpoint, onClose }: DialogProps) {
   const { values, field } = useFields({ url: endpoint?.url ?? '' });
-  const [types, setTypes] = useState<readonly EventType[]>(endpoint?.types ?? eventTypes.slice(0, 3));
+  const [types, setTypes] = useState<readonly EventType[]>(
+    endpoint?.types ?? eventTypes.filter((type) => type.startsWith('task.')),
+  );
   return (
     <ActionDialog
       path="/api/v1/events/endpoint"

@@ -132,7 +132,7 @@ async function copy(program: Command): Promise<CommandAnswer> {
   if (failed.length > 0) throw new CommandError(`${counts}. Repeat the command.`);
   const rest =
     unfinished === 0
-      ? `Nothing else is in ${names.from}: RESULT_STORE_ALSO can be removed.`
+      ? `Every file of ${names.from} that is needed is in ${names.to}: RESULT_STORE_ALSO can be removed.`
       : `${unfinished} files of unfinished tasks are still in ${names.from}: repeat the command later, until there are none.`;
   return {
     json: { ...names, files, copied, present, deleted, unfinished },
