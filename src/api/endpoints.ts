@@ -30,7 +30,8 @@ import { operatorRedemptionEndpoints, redemptionEndpoints } from './credits/rede
 import { keyEndpoints, operatorKeyEndpoints } from './accounts/key-routes.ts';
 import { kieEndpoints } from './dialects/kie/kie-routes.ts';
 import { shapes } from './dialects/shapes.ts';
-import { modelEndpoints, operatorPriceEndpoints } from './models/model-routes.ts';
+import { modelEndpoints } from './models/model-routes.ts';
+import { operatorPriceEndpoints } from './credits/operator-price-routes.ts';
 import { healthEndpoints } from './health/health-routes.ts';
 import { operatorPeopleEndpoints } from './people/operator-people-routes.ts';
 import { showLimits } from './accounts/account-limits-routes.ts';
