@@ -17,7 +17,8 @@ export function roomOf(file: string): string {
 
 /**
  * A file's name leads to the test of the same name; without one, to the tests in the folder of the same name. The nearest tests are in the
- * file's folder, import the file, or are in the folder of a file that imports it. Of a room, the fast tests run.
+ * file's folder, import the file, stand at the top of its room, as those that hold all endpoints do, or are in the folder of a file that
+ * imports it. Of a room, the fast tests run.
  */
 export function testsOf(file: string): TestsOf {
   const named = tests.filter((one) => nameOf(one) === nameOf(file)).filter((one) => tierOf(one) !== 'long');
@@ -27,6 +28,7 @@ export function testsOf(file: string): TestsOf {
   const near = [
     ...beside,
     ...tests.filter((one) => imported.get(one)?.has(file) === true),
+    ...tests.filter((one) => dirname(one) === `test/${roomOf(file)}`),
     ...tests.filter((one) => users.some((user) => nameOf(user) === nameOf(one))),
     ...users.flatMap(besides),
   ];
