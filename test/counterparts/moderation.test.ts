@@ -5,14 +5,14 @@ import type { ModerationCreateParams, ModerationCreateResponse } from 'openai/re
 import { hookShapeOf } from '../../src/providers/moderation/hook-shapes.ts';
 import {
   moderated,
-  type ModerationEndpoint,
+  type ModerationHook,
   type ModerationRequest,
   startModerationHook,
 } from '../fakes/moderation-hook.ts';
 
 // OpenAI's own client judges the fake hook of our tests, and its types judge what we send.
 
-let hook: ModerationEndpoint;
+let hook: ModerationHook;
 let openai: OpenAI;
 before(async () => {
   hook = await startModerationHook();

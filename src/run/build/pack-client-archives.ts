@@ -26,10 +26,20 @@ async function packForNpm(): Promise<void> {
     for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
       await cp(`clients/typescript/${file}`, join(draft, file));
     await cp(compiled, join(draft, 'dist'), { recursive: true });
-    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: draft, stdio: 'pipe' });
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+      cwd: draft,
+      env: ownEnvironment(),
+      stdio: 'pipe',
+    });
   } finally {
     await rm(draft, { recursive: true });
   }
+}
+
+/** Without options of the npm command that runs this build, such as `--workspaces`, which npm hands on. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  const isHandedOn = /^npm_config_(?:workspaces?|include_workspace_root|dry_run|global|ignore_scripts)$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isHandedOn.test(name)));
 }
 
 async function packForPip(): Promise<void> {
