@@ -26,20 +26,13 @@ async function packForNpm(): Promise<void> {
     for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
       await cp(`clients/typescript/${file}`, join(draft, file));
     await cp(compiled, join(draft, 'dist'), { recursive: true });
-    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-      cwd: draft,
-      env: ownEnvironment(),
-      stdio: 'pipe',
-    });
+    // npm hands on the options of the command that runs this build, such as `--workspaces`.
+    const without = ['workspace', 'workspaces', 'dry_run'].flatMap((option) => ['-u', `npm_config_${option}`]);
+    const pack = ['npm', 'pack', '--silent', '--pack-destination', folder];
+    execFileSync('env', [...without, ...pack], { cwd: draft, stdio: 'pipe' });
   } finally {
     await rm(draft, { recursive: true });
   }
-}
-
-/** Without options of the npm command that runs this build, such as `--workspaces`, which npm hands on. */
-function ownEnvironment(): NodeJS.ProcessEnv {
-  const isHandedOn = /^npm_config_(?:workspaces?|include_workspace_root|dry_run|global|ignore_scripts)$/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isHandedOn.test(name)));
 }
 
 async function packForPip(): Promise<void> {
