@@ -6,7 +6,7 @@ import './chosen-media.css';
 const previews = new Map<string, string>();
 
 /** The first link stays, because a new one would load the image again. */
-export function rememberUploadPreview(url: string, previewUrl: string): void {
+export function storeUploadPreviewLink(url: string, previewUrl: string): void {
   if (!previews.has(url)) previews.set(url, previewUrl);
 }
 

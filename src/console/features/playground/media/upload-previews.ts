@@ -1,7 +1,7 @@
 import { uploadFromUrl } from '../../../../media/references/upload-rules.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { textsOf, isObject, type InputValues } from '../../models/field-schema-helpers.ts';
-import { previewLinkOf, rememberUploadPreview } from '../../tasks/media-thumbnail.tsx';
+import { previewLinkOf, storeUploadPreviewLink } from '../../tasks/media-thumbnail.tsx';
 import type { Draft } from '../draft/draft.ts';
 
 /** The service returns at most this many links per request. */
@@ -15,7 +15,7 @@ export function useLoadUploadPreviews({ input }: Draft): void {
   const unknown = urls.filter((url) => !expired.has(url)).slice(0, maxPreviews);
   const { data } = useRead('/api/v1/uploads/previews', { urls: unknown.join() }, { isEnabled: unknown.length > 0 });
   if (data === undefined) return;
-  for (const { url, previewUrl } of data.previews) rememberUploadPreview(url, previewUrl);
+  for (const { url, previewUrl } of data.previews) storeUploadPreviewLink(url, previewUrl);
   for (const url of unknown) if (previewLinkOf(url) === undefined) expired.add(url);
 }
 

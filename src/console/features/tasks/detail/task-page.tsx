@@ -6,7 +6,7 @@ import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page-layout.tsx';
 import { StateWord } from '../../../ui/controls/badge.tsx';
 import { CallbackCard } from '../../callbacks/callback-card.tsx';
-import { rememberUploadPreview } from '../media-thumbnail.tsx';
+import { storeUploadPreviewLink } from '../media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
 import { TaskCostAndActions } from './task-actions.tsx';
 import { TaskDetailsCard, TaskLedgerCard } from './task-detail-cards.tsx';
@@ -42,7 +42,7 @@ type ContentProps = {
 
 function TaskContent({ view, back, onExpired }: ContentProps) {
   const { task, callback, previews, operator } = view;
-  for (const { url, previewUrl } of previews) rememberUploadPreview(url, previewUrl);
+  for (const { url, previewUrl } of previews) storeUploadPreviewLink(url, previewUrl);
   return (
     <Page
       title={tasksText.taskOf(shortId(task.taskId))}
