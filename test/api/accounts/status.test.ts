@@ -4,6 +4,7 @@ import { removeEventEndpoint, setEventEndpoint } from '../../../src/tasks/callba
 import type { Catalogue, CatalogueModel, TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { type CooldownReason, startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
 import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
@@ -158,7 +159,7 @@ test('200 credits are sold with a payment provider and a package, and with neith
   const { key } = await service.newAccount(0);
   const own = builtInCatalogue();
   const starter = { title: 'Starter', credits: 10, price: { currency: 'EUR', minorUnits: 99 } };
-  const offers = [new Map([['starter', starter]]), new Map()];
+  const offers: readonly ReadonlyMap<string, CreditPackage>[] = [new Map([['starter', starter]]), new Map()];
   // No request of this test reaches the provider.
   const provider = { name: 'stripe', isTest: true } as PaymentProvider;
   const sells: unknown[] = [];

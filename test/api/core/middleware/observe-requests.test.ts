@@ -56,9 +56,8 @@ async function observed(t: TestContext, given: Given) {
   const log = { debug: note('debug'), info: note('info'), warn: note('warn') } as unknown as Logger;
   const { ctx, end, set } = requestOf(given);
   const requestLog = { add: (request: FinishedRequest) => void ofAccounts.push(request), drain: noted };
-  // The middleware needs no other part of a context.
   const observe = observeRequests(log, requestLog, { emit: (event) => void events.push(event) });
-  await observe(ctx as Parameters<typeof observe>[0], noted);
+  await observe(ctx, noted);
   assert.deepEqual([lines, ofAccounts, events], [[], [], []], 'nothing before the end');
   mocked.mock.mockImplementation(() => 2_234.4);
   end();
@@ -71,7 +70,7 @@ async function observed(t: TestContext, given: Given) {
 }
 
 const ids = { accountId: 'account', keyId: 'key', userId: 'user', operatorId: 'operator' };
-const unknown = { tool: undefined, errorCode: undefined, accountId: undefined, operatorId: undefined };
+const absent = { tool: undefined, errorCode: undefined, accountId: undefined, operatorId: undefined };
 
 test('a request has one line in the log, one in that of its account, and one event', async (t) => {
   const state = { ...ids, tool: 'get_video', errorCode: 'task_not_found', taskId: 'task' } as const;
@@ -90,7 +89,7 @@ test('a request has one line in the log, one in that of its account, and one eve
 
 test('a client that disconnects is noted; one before the response has no status', async (t) => {
   const during = await observed(t, { isFinished: false });
-  const line = { ...unknown, method: 'GET', path: '/x', userId: undefined, clientRequestId: undefined, aborted: true };
+  const line = { ...absent, method: 'GET', path: '/x', userId: undefined, clientRequestId: undefined, aborted: true };
   const { requestId } = during;
   assert.deepEqual(during.lines, [['info', 'request', { ...line, requestId, status: 200, durationMs: 1_234 }]]);
   assert.deepEqual(during.ofAccounts, []);
@@ -114,8 +113,8 @@ test('the level of a line is that of its status; probes are debugged', async (t)
 
 test('a line has no secret of a share link, and no id of a client that is no plain text of 128 characters', async (t) => {
   const fieldOf = async (given: Given, name: string) => {
-    const [[, , line] = []] = (await observed(t, given)).lines as [string, string, Record<string, unknown>][];
-    return line?.[name];
+    const [line] = (await observed(t, given)).lines as [string, string, Record<string, unknown>][];
+    return line?.[2][name];
   };
   assert.equal(await fieldOf({ path: '/s/secret' }, 'path'), '/s/…');
   for (const [clientId, logged] of [
@@ -166,9 +165,15 @@ test('a route is the pattern of its path, a method one of seven, and a held requ
 async function traced(t: TestContext, given: Given) {
   const spans: unknown[] = [];
   const span = {
-    updateName: (name: string) => (spans.push(['name', name]), span),
-    setAttribute: (name: string, value: unknown) => (spans.push([name, value]), span),
-    setStatus: (status: unknown) => (spans.push(['status', status]), span),
+    updateName(name: string): unknown {
+      spans.push(['name', name]);
+      return span;
+    },
+    setAttribute(name: string, value: unknown): unknown {
+      spans.push([name, value]);
+      return span;
+    },
+    setStatus: (status: unknown) => void spans.push(['status', status]),
     end: () => void spans.push('end'),
   };
   const startSpan = (name: string, options: object) => {
@@ -179,7 +184,7 @@ async function traced(t: TestContext, given: Given) {
   const tracing = t.mock.method(trace, 'getTracer', () => ({ startSpan }) as unknown as Tracer);
   const { ctx, end } = requestOf({ ...given, state: { requestId: 'request', ...given.state } });
   let handled = 0;
-  await traceRequests(ctx as Parameters<typeof traceRequests>[0], () => Promise.resolve(void (handled += 1)));
+  await traceRequests(ctx, () => Promise.resolve(void (handled += 1)));
   assert.equal(handled, 1);
   end();
   tracing.mock.restore();

@@ -35,7 +35,7 @@ async function answerOf(
   const refuse = refuseUnknownRoutes(routerOf(routes), local && routerOf(local), publicUrl);
   try {
     // The parts of a context that the middleware reads.
-    await refuse(ctx as unknown as Parameters<typeof refuse>[0] & Context, quiet);
+    await refuse(ctx as unknown as Context, quiet);
   } catch (error) {
     assert.ok(error instanceof HttpError);
     return { code: error.code, msg: error.envelope.msg, allow: error.headers['Allow'] };
