@@ -36,7 +36,13 @@ function requestOf({ method = 'GET', path = '/x', status = 200, isBegun = true, 
     writableFinished: isFinished,
   });
   const ctx = {
-    ...{ method, path, res, headers: {}, protocol: 'https', state: { ...state }, _matchedRoute: matched },
+    method,
+    path,
+    res,
+    headers: {},
+    protocol: 'https',
+    state: { ...state },
+    _matchedRoute: matched,
     get: () => clientId,
     set: (headers: object) => void Object.assign(set, headers),
   };
