@@ -34,7 +34,8 @@ for (const [what, ask, path, field, body] of [
   ['an announcement', ofOperator, '/api/admin/v1/announcement', 'endTime', () => ({ text: 'a' })],
 ] as const) {
   test(`422 ${what} that ends now or earlier; 200 a millisecond later, and without an end`, async () => {
-    const send = (time?: number) => ask('POST', path, { body: { ...body(), ...(time !== undefined && { [field]: time }) } });
+    const send = (time?: number) =>
+      ask('POST', path, { body: { ...body(), ...(time !== undefined && { [field]: time }) } });
     for (const time of [nowMs - 1, nowMs]) {
       const { status, json } = await send(time);
       assert.equal(status, 422);

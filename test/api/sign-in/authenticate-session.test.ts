@@ -45,7 +45,10 @@ test('the browser of a request is recorded in plain ASCII, cut off after 300 cha
   const originOf = (userAgent: string) => {
     const state = { clientAddress: () => '192.0.2.1' };
     // The parts of a context that the function reads.
-    return requestOriginOf({ state, get: (name: string) => (name === 'User-Agent' ? userAgent : '') } as unknown as Context);
+    return requestOriginOf({
+      state,
+      get: (name: string) => (name === 'User-Agent' ? userAgent : ''),
+    } as unknown as Context);
   };
   for (const [sent, recorded] of [
     ['', ''],

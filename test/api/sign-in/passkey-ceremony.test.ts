@@ -16,7 +16,8 @@ const challenge = Buffer.from('a challenge of our own').toString('base64url');
 const known = { credentialId: 'AAAA', publicKey: Buffer.from(''), counter: 0, transports: ['usb', 'nfc'] };
 const accept = () => Promise.resolve(true);
 
-const newOptions = () => registrationOptions(party, { service: 'Studio', email: 'a@b.example', challenge, known: [known] });
+const newOptions = () =>
+  registrationOptions(party, { service: 'Studio', email: 'a@b.example', challenge, known: [known] });
 
 /** A passkey of this party and its credential. */
 async function newPasskey() {

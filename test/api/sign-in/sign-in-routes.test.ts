@@ -45,7 +45,8 @@ for (const [purpose, mode, found] of [
       const link = { purpose, email, isOperator: false, ...ofAccount, ...(purpose === 'confirm' && { request }) };
       const { token, expiresAt: expireTime } = await createOneTimeLink(service.database.db, link);
       const { json } = await post('links/show', { token });
-      const account = purpose === 'invite' ? { accountName: 'test', role: 'member' } : { accountName: null, role: null };
+      const account =
+        purpose === 'invite' ? { accountName: 'test', role: 'member' } : { accountName: null, role: null };
       if (isFound) assert.deepEqual(json.data, { purpose, email, ...account, userExists: who === 'user', expireTime });
       else assert.equal(json.error, 'link_not_found');
     });
@@ -72,5 +73,8 @@ test('the first operator is set up by a link that names no one and needs an e-ma
   assert.equal((accepted.json.data['user'] as { email: string }).email, 'first@example.com');
   assert.equal(await needsSetUp(), false);
   for (const path of ['links/show', 'links/accept'])
-    assert.equal((await post(path, { token, ...(path.endsWith('accept') && { password }) })).json.error, 'link_not_found');
+    assert.equal(
+      (await post(path, { token, ...(path.endsWith('accept') && { password }) })).json.error,
+      'link_not_found',
+    );
 });

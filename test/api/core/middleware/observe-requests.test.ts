@@ -50,7 +50,7 @@ function requestOf({ method = 'GET', path = '/x', status = 200, isBegun = true, 
   return { ctx: ctx as unknown as Context, end: () => void res.emit('close'), set };
 }
 
-/** What is noted of a request that takes 1,234.4 ms and ends at 5,000. */
+/** What is noted of a request that takes 1,234.5 ms and ends at 5,000. */
 async function observed(t: TestContext, given: Given) {
   const mocked = t.mock.method(performance, 'now', () => 1_000);
   t.mock.timers.enable({ apis: ['Date'], now: 5_000 });
@@ -65,7 +65,7 @@ async function observed(t: TestContext, given: Given) {
   const observe = observeRequests(log, requestLog, { emit: (event) => void events.push(event) });
   await observe(ctx, noted);
   assert.deepEqual([lines, ofAccounts, events], [[], [], []], 'nothing before the end');
-  mocked.mock.mockImplementation(() => 2_234.4);
+  mocked.mock.mockImplementation(() => 2_234.5);
   end();
   t.mock.timers.reset();
   mocked.mock.restore();
@@ -80,24 +80,31 @@ const absent = { tool: undefined, errorCode: undefined, accountId: undefined, op
 
 test('a request has one line in the log, one in that of its account, and one event', async (t) => {
   const state = { ...ids, tool: 'get_video', errorCode: 'task_not_found', taskId: 'task' } as const;
-  const given = { method: 'POST', path: '/v1/videos/1', status: 404, matched: '/v1/videos/:id', clientId: 'mine', state };
+  const given = {
+    method: 'POST',
+    path: '/v1/videos/1',
+    status: 404,
+    matched: '/v1/videos/:id',
+    clientId: 'mine',
+    state,
+  };
   const { lines, ofAccounts, events, requestId } = await observed(t, given);
   const { accountId, keyId, userId, operatorId, tool, errorCode, taskId } = state;
   const line = { requestId, method: 'POST', path: '/v1/videos/1', tool, status: 404, errorCode, accountId, operatorId };
   assert.deepEqual(lines, [
-    ['info', 'request', { ...line, userId, clientRequestId: 'mine', aborted: undefined, durationMs: 1_234 }],
+    ['info', 'request', { ...line, userId, clientRequestId: 'mine', aborted: undefined, durationMs: 1_235 }],
   ]);
-  const request = { requestId, accountId, keyId, userId, endedAt: 5_000, durationMs: 1_234, method: 'POST' };
+  const request = { requestId, accountId, keyId, userId, endedAt: 5_000, durationMs: 1_235, method: 'POST' };
   assert.deepEqual(ofAccounts, [{ ...request, endpoint: '/v1/videos/{id}', tool, status: 404, errorCode, taskId }]);
   const event = { kind: 'request_finished', route: '/v1/videos/:id', method: 'POST', status: '404' };
-  assert.deepEqual(events, [{ ...event, durationSeconds: 1.2344 }]);
+  assert.deepEqual(events, [{ ...event, durationSeconds: 1.2345 }]);
 });
 
 test('a client that disconnects is noted; one before the response has no status', async (t) => {
   const during = await observed(t, { isFinished: false });
   const line = { ...absent, method: 'GET', path: '/x', userId: undefined, clientRequestId: undefined, aborted: true };
   const { requestId } = during;
-  assert.deepEqual(during.lines, [['info', 'request', { ...line, requestId, status: 200, durationMs: 1_234 }]]);
+  assert.deepEqual(during.lines, [['info', 'request', { ...line, requestId, status: 200, durationMs: 1_235 }]]);
   assert.deepEqual(during.ofAccounts, []);
   const before = await observed(t, { isFinished: false, isBegun: false });
   assert.equal(before.events[0]?.status, 'aborted');
@@ -160,10 +167,10 @@ test('a route is the pattern of its path, a method one of seven, and a held requ
     return [event?.route, event?.method, event?.durationSeconds];
   };
   for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'])
-    assert.deepEqual(await eventOf({ method }), ['(none)', method, 1.2344]);
-  assert.deepEqual(await eventOf({ method: 'BREW' }), ['(none)', '(other)', 1.2344]);
-  assert.deepEqual(await eventOf({ matched: /^\/media\/.*$/ }), ['/media/*', 'GET', 1.2344]);
-  assert.deepEqual(await eventOf({ matched: '/a', state: { route: '/b' } }), ['/b', 'GET', 1.2344]);
+    assert.deepEqual(await eventOf({ method }), ['(none)', method, 1.2345]);
+  assert.deepEqual(await eventOf({ method: 'BREW' }), ['(none)', '(other)', 1.2345]);
+  assert.deepEqual(await eventOf({ matched: /^\/media\/.*$/ }), ['/media/*', 'GET', 1.2345]);
+  assert.deepEqual(await eventOf({ matched: '/a', state: { route: '/b' } }), ['/b', 'GET', 1.2345]);
   assert.deepEqual(await eventOf({ state: { isHeld: true } }), ['(none)', 'GET', undefined]);
 });
 

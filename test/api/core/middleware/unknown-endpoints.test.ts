@@ -161,10 +161,7 @@ test('405 and OPTIONS name the methods of a path; routes for this machine exist 
   assert.deepEqual(refused, { code: 'method_not_allowed', msg: `method PUT not allowed; allowed: ${allow}`, allow });
   const answer = await answerOf(routes, '/abcd', { method: 'OPTIONS' });
   assert.ok('body' in answer);
-  assert.deepEqual(
-    [answer.set['Allow'], JSON.parse(answer.body)],
-    [allow, { code: 200, msg: 'success', data: {} }],
-  );
+  assert.deepEqual([answer.set['Allow'], JSON.parse(answer.body)], [allow, { code: 200, msg: 'success', data: {} }]);
   const local: readonly Route[] = [['get', '/metrics']];
   const codeOf = async (asked: Asked) => {
     const one = await answerOf(routes, '/metrics', { method: 'PUT', ...asked });
