@@ -114,6 +114,18 @@ test('the ways to reach an authenticator are kept as WebAuthn names them; a brow
   }
 });
 
+test('a disabled person does not sign in with a passkey, as if it were unknown', async () => {
+  const { person, authenticator, ask } = await newDevice();
+  const made = authenticator.create((await ask('register-options')).data);
+  assert.equal((await ask('register', { name: 'a', response: made })).code, 200);
+  const disable = { name: 'test-disable', text: 'update users set disabled_at = now() where id = $1' };
+  await service.database.db.run(disable, [person.userId]);
+  const response = authenticator.get((await ask('sign-in-options')).data);
+  const refused = await ask('sign-in', { response });
+  const unknown = await ask('sign-in', { response: { ...response, id: 'AAAA' } });
+  assert.deepEqual([refused.error, refused.msg], ['sign_in_failed', unknown.msg]);
+});
+
 test('a challenge of one person registers nothing for another', async () => {
   const [victim, thief] = [await newDevice(), await newDevice()];
   const response = victim.authenticator.create((await victim.ask('register-options')).data);

@@ -64,12 +64,22 @@ test("200 the account's own limits and caps replace those of the installation", 
   const { db } = service.database;
   const createRate = { quota: 3, windowMs: 3_600_000 };
   await changeAccountLimitsAs(db, shell, { accountId, maxUnfinishedTasks: 2, createRate });
-  await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { total: 500 });
+  await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 600, total: 500 });
+  const keys = { name: 'test-key-of-account', text: 'select id from api_keys where account_id = $1' };
+  const [{ id: keyId } = assert.fail()] = await db.run<{ id: string }>(keys, [accountId]);
+  await setSpendCaps(db, accountId, { kind: 'key', id: keyId }, { month: 700 });
+  const sinceMs = Date.now();
   assert.equal((await service.create(key, plainRequest)).status, 200);
   const { unfinishedTasks, creates, spendCaps } = await limitsOf(key);
   assert.deepEqual(unfinishedTasks, { used: 1, limit: 2 });
   assert.deepEqual(creates, { quota: 3, windowSeconds: 3600, remaining: 2 });
-  const [cap] = spendCaps as readonly Readonly<Record<string, unknown>>[]; // as documented
-  assert.deepEqual({ ...cap, spent: 0 }, { period: 'total', cap: 500, spent: 0, resetTime: null });
-  assert.ok(Number(cap?.['spent']) > 0);
+  const caps = spendCaps as readonly Readonly<Record<string, unknown>>[]; // as documented
+  const capOf = (of: string) => caps.find(({ period }) => period === of) ?? assert.fail(of);
+  const price = capOf('total')['spent'];
+  assert.ok(Number(price) > 0);
+  assert.deepEqual(capOf('total'), { period: 'total', cap: 500, spent: price, resetTime: null });
+  const { resetTime, ...daily } = capOf('day');
+  assert.deepEqual(daily, { period: 'day', cap: 600, spent: price });
+  assert.ok(Number(resetTime) > sinceMs && Number(resetTime) % 86_400_000 === 0);
+  assert.equal(caps.length, 2, 'the cap of a key is none of the account');
 });

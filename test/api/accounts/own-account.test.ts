@@ -69,6 +69,7 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   const answer = await mine.person.ask('GET', '/api/console/v1/account/export', { accountId: mine.accountId });
   assert.equal(answer.status, 200);
   assert.match(String(answer.headers['content-type']), /^application\/x-ndjson/);
+  assert.equal(answer.headers['content-disposition'], 'attachment; filename="account.jsonl"');
   const text = answer.bytes.toString();
   const lines = linesOf(text);
   const kinds = [...new Set(lines.map(({ kind }) => kind))];

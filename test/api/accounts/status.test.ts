@@ -4,6 +4,8 @@ import { removeEventEndpoint, setEventEndpoint } from '../../../src/tasks/callba
 import type { Catalogue, CatalogueModel, TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { type CooldownReason, startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
+import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { newPerson, type Person, shell } from '../../support/service/person.ts';
@@ -151,6 +153,32 @@ test('200 the end is estimated from the next attempt and the pace of the queue, 
   const afterAttemptMs = Number(queued?.['estimatedEndTime']) - Number(queued?.['retryTime']);
   // The pace is measured until now, so a slow test only finds a longer estimate.
   assert.ok(afterAttemptMs >= 120_000, String(afterAttemptMs));
+});
+
+test('200 credits are sold with a payment provider and a package, and with neither alone', async () => {
+  const { key } = await service.newAccount(0);
+  const own = builtInCatalogue();
+  const starter = { title: 'Starter', credits: 10, price: { currency: 'EUR', minorUnits: 99 } };
+  const offers: readonly ReadonlyMap<string, CreditPackage>[] = [new Map([['starter', starter]]), new Map()];
+  // No request of this test reaches the provider.
+  const provider = { name: 'stripe', isTest: true } as PaymentProvider;
+  const sells: unknown[] = [];
+  for (const packages of offers) {
+    for (const payments of [provider, undefined]) {
+      const seller = await startHttpService({
+        database: service.database,
+        payments,
+        catalogue: () => ({ ...own, packages }),
+      });
+      try {
+        const answer = await seller.send('GET', '/api/v1/status', { headers: { authorization: `Bearer ${key}` } });
+        sells.push(answer.json.data['sellsCredits']);
+      } finally {
+        await seller.close();
+      }
+    }
+  }
+  assert.deepEqual(sells, [true, false, false, false]);
 });
 
 test("200 the threshold is the account's own: owners set and remove it, with and without an event endpoint", async () => {

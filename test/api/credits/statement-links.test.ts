@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { newBrowser, newMember, newPerson } from '../../support/service/person.ts';
+import { type Browser, newBrowser, newMember, newPerson } from '../../support/service/person.ts';
 
 // Addresses of statements that a browser opens without the headers of the console.
 
@@ -86,6 +87,19 @@ test('403 pages of other sites cannot embed or link to a statement; 421 under a 
   }
   const rebound = await person.askAs('GET', link(accountId), { ...clicked, host: 'evil.example' });
   assert.equal(rebound.status, 421);
+});
+
+test('429 the pages that a person opens count as their reads', async () => {
+  const reads = createRateLimiter({ quota: 1, windowMs: 3_600_000 }, () => 0);
+  const limited = await startHttpService({ database: service.database, reads });
+  try {
+    const { accountId, person } = await newMember(limited);
+    const other = await newPerson(limited, { roles: { [accountId]: 'viewer' } });
+    const statusOf = async (who: Browser) => (await who.askAs('GET', link(accountId), clicked)).status;
+    assert.deepEqual([await statusOf(person), await statusOf(person), await statusOf(other)], [200, 429, 200]);
+  } finally {
+    await limited.close();
+  }
 });
 
 test('422 a month that has not begun; other addresses are pages of the console', async () => {

@@ -179,6 +179,17 @@ test('groups beyond those with most credits are added up', async () => {
       [undefined, true, 2],
     ],
   );
+  const { models } = await reportOf('from=2026-03-01&to=2026-03-01');
+  assert.deepEqual(
+    models.map(({ model, tasks, credits }) => [model, tasks, credits]),
+    [
+      ['m1', 3, 3 * price],
+      ['m2', 2, 2 * price],
+      ['m3', 1, price],
+      ['m4', 1, price],
+    ],
+    'by credits, then by name',
+  );
 });
 
 test('the file has the rows of the report, and names that are no formulas', async () => {

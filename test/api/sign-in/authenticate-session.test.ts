@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { requestOriginOf } from '../../../src/api/sign-in/authenticate-session.ts';
+import type { Context } from '../../../src/api/core/request-context.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -37,4 +39,23 @@ test('a read with the cookie from before a renewal is refused and clears no cook
     assert.equal(status, 401);
     assert.match(String(headers['set-cookie']), /Max-Age=0/, path);
   }
+});
+
+test('the browser of a request is recorded in plain ASCII, cut off after 300 characters', () => {
+  const originOf = (userAgent: string) => {
+    const state = { clientAddress: () => '192.0.2.1' };
+    // The parts of a context that the function reads.
+    return requestOriginOf({
+      state,
+      get: (name: string) => (name === 'User-Agent' ? userAgent : ''),
+    } as unknown as Context);
+  };
+  for (const [sent, recorded] of [
+    ['', ''],
+    ['Firefox/140 ~', 'Firefox/140 ~'],
+    ['a\tb\x7fc\u00e4d\u202ee', 'abcde'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    [`\u00e4${'x'.repeat(300)}`, 'x'.repeat(300)],
+  ] as const)
+    assert.deepEqual(originOf(sent), { address: '192.0.2.1', userAgent: recorded });
 });

@@ -33,7 +33,10 @@ const url = 'https://receiver.example/hook';
 const post = (key: string, body: object) => askWith(service, key)('POST', '/api/v1/callbacks/test', { body });
 
 for (const [answer, delivered] of [
-  [204, true],
+  [199, false],
+  [200, true],
+  [299, true],
+  [300, false],
   [500, false],
   ['unreachable', false],
   ['tls', false],
@@ -42,7 +45,8 @@ for (const [answer, delivered] of [
     const { key, accountId } = await service.newAccount(0);
     answerOf = () => Promise.resolve(answer);
     const webhookId = `msg_${'0'.repeat(32)}`;
-    const [status, error] = typeof answer === 'number' ? [answer, null] : [null, answer];
+    const [status, error] =
+      typeof answer === 'number' ? [answer, answer === 300 ? 'redirected' : null] : [null, answer];
     assert.deepEqual(await dataOf(post(key, { url })), { webhookId, status, error, delivered });
     assert.deepEqual(sent.at(-1), { accountId, url, dialect: 'native' });
   });

@@ -71,8 +71,7 @@ async function delimitersIn(file: FileHandle, boundary: Buffer): Promise<readonl
     const block = await readAt(file, from, blockBytes + boundary.length + around);
     for (let at = block.indexOf(boundary); at !== -1; at = block.indexOf(boundary, at + boundary.length)) {
       const isOfBlock = from + at >= start && from + at < start + blockBytes;
-      if (isOfBlock && (from + at === 0 || at >= 2) && isFormDelimiter(block, at, at + boundary.length))
-        found.push(from + at);
+      if (isOfBlock && isFormDelimiter(block, at, at + boundary.length)) found.push(from + at);
       if (found.length > maxParts) throw invalidRequest([{ path: '', message: 'the form must have one file' }]);
     }
   }

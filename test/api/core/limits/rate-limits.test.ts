@@ -3,7 +3,14 @@ import { test } from 'node:test';
 import type { Context } from '../../../../src/api/core/request-context.ts';
 import { refusalHeaders } from '../../../../src/api/core/limits/rate-headers.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
-import { createRateLimiter, limitCodeAttempts, limitReads } from '../../../../src/api/core/limits/rate-limits.ts';
+import {
+  createFixedRateLimiters,
+  createRateLimiter,
+  limitCodeAttempts,
+  limitReads,
+  limitSignIns,
+  rateKeyOf,
+} from '../../../../src/api/core/limits/rate-limits.ts';
 
 test('each caller has its own quota, and gets it back evenly', () => {
   let now = 1_000_000;
@@ -80,4 +87,29 @@ test('an attempt that ends with an error does not count', async () => {
     await assert.rejects(limitCodeAttempts(limiter, 'a', { check, isInvalid }), /unavailable/);
   }
   assert.equal(await limitCodeAttempts(limiter, 'a', { check: () => Promise.resolve('valid'), isInvalid }), 'valid');
+});
+
+test('sign-ins, pages of share links, provider tests and invalid codes have rates that no setting changes', () => {
+  const rates = Object.entries(createFixedRateLimiters()).map(([name, { rate }]) => [name, rate.quota, rate.windowMs]);
+  assert.deepEqual(rates, [
+    ['signIns', 30, 60_000],
+    ['sharePages', 60, 60_000],
+    ['providerTests', 5, 60_000],
+    ['codeAttempts', 10, 3_600_000],
+  ]);
+});
+
+test('a key counts for its account, a person for themselves, and a sign-in for its address', () => {
+  const caller = { accountId: 'account', scopes: [], suspended: false, dialect: 'native' } as const;
+  assert.equal(rateKeyOf({ ...caller, by: { kind: 'key', keyId: 'key' } }), 'account');
+  assert.equal(rateKeyOf({ ...caller, by: { kind: 'person', userId: 'user', email: '', isRecent: true } }), 'user');
+  const limiter = createRateLimiter({ quota: 1, windowMs: 60_000 }, () => 0);
+  // The part of a context that the function reads.
+  const from = (address: string) => ({ state: { clientAddress: () => address } }) as unknown as Context;
+  limitSignIns(from('192.0.2.1'), limiter);
+  limitSignIns(from('192.0.2.2'), limiter);
+  assert.equal(
+    retryAfterOf(() => limitSignIns(from('192.0.2.1'), limiter)),
+    '60',
+  );
 });
