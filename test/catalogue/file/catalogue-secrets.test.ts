@@ -78,3 +78,23 @@ test('the key file of a service account, which has several lines of JSON, is rea
   assert.deepEqual(JSON.parse(secret), keyFile);
   assert.throws(readSecret({ env: 'BROKEN' }), { message: /must be one line of ASCII/ });
 });
+
+test('each of the further secrets of a provider must be there, too', () => {
+  const secrets = { access: { env: 'ACCESS' }, secret: { env: 'MISSING' }, other: { env: 'EMPTY' } };
+  const providers = {
+    vendor: { kind: 'http', baseUrl: 'http://x', file: 'builtin:kie', key: { env: 'ACCESS' }, secrets },
+  };
+  const source = { path: 'x', readText: () => JSON.stringify({ providers, models: [model] }) };
+  assert.throws(
+    () => readCatalogueFile({ ...source, readSecret: secretReader('.', { ACCESS: 'a', EMPTY: '' }) }),
+    (error) => {
+      assert.ok(error instanceof ConfigError);
+      const message = 'is not set: the variable or file that it names is missing or empty';
+      assert.deepEqual(
+        error.problems,
+        ['secret', 'other'].map((name) => `x: providers.vendor.secrets.${name}: ${message}`),
+      );
+      return true;
+    },
+  );
+});

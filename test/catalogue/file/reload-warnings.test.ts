@@ -58,3 +58,17 @@ test('a reload that keeps what is in use, or drops what is not, warns of nothing
   await reload(named([provider, 'other'], [model, 'another']), named([provider], [model]));
   assert.deepEqual(warnings, []);
 });
+
+test('a reload warns of every dropped provider and every dropped model in use', async () => {
+  await runningJob();
+  const { taskId } = await runningJob();
+  await stage.run(`update provider_jobs set provider = 'another' where task_id = $1`, [taskId]);
+  await stage.run(`update tasks set model = 'videogen-2.0' where id = $1`, [taskId]);
+  await reload(named([provider, 'another'], [model, 'videogen-2.0']), named([], []));
+  assert.deepEqual(warnings, [
+    { provider: 'another', jobs: 1 },
+    { provider, jobs: 1 },
+    { model: 'videogen-2.0', tasks: 1 },
+    { model, tasks: 1 },
+  ]);
+});

@@ -6,6 +6,7 @@ import {
   type DurationBounds,
   durationSchema,
   durationsOf,
+  urlsSchema,
 } from '../../../src/catalogue/input/input-bounds.ts';
 
 const cases: readonly (readonly [DurationBounds, durations: readonly number[], standard: number])[] = [
@@ -35,4 +36,17 @@ test('the default is the declared one, else the usual one, else the first', () =
   assert.equal(defaultChoice({ values, default: '1080p' }, '720p'), '1080p');
   assert.equal(defaultChoice({ values }, '720p'), '720p');
   assert.equal(defaultChoice({ values: ['480p', '1080p'] }, '720p'), '480p');
+});
+
+test('a list of addresses has as many as the model takes, and may be left out where it may be empty', () => {
+  const url = 'https://media.example/a.png';
+  const taken = (bounds: { readonly min?: number; readonly max: number }) => {
+    const schema = urlsSchema(bounds, { refuseMediaUrl: () => undefined }, 'image', 'Images.');
+    const counts = [0, 1, 2, 3].filter((count) => schema.safeParse(Array<string>(count).fill(url)).success);
+    return [counts, schema.safeParse(undefined).success, schema.safeParse(null).success];
+  };
+  assert.deepEqual(taken({ max: 2 }), [[0, 1, 2], true, true]);
+  assert.deepEqual(taken({ min: 1, max: 2 }), [[1, 2], false, false]);
+  assert.deepEqual(taken({ min: 2, max: 2 }), [[2], false, false]);
+  assert.deepEqual(taken({ max: 0 }), [[0], true, true]);
 });

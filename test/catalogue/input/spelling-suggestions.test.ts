@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  notAmongMessage,
   notBooleanMessage,
+  notListMessage,
+  notNumberMessage,
+  notSeedMessage,
   ratioSpelling,
   resolutionSpelling,
   type Spelling,
+  unknownModelMessage,
 } from '../../../src/catalogue/input/spelling-suggestions.ts';
 
 const spellings: readonly (readonly [spelling: Spelling, meanings: Readonly<Record<string, readonly string[]>>])[] = [
@@ -58,4 +63,56 @@ test('other words and numbers stand for nothing', () => {
   for (const text of ['', 'large', '12', '12345', '72:12', '12345:720'])
     assert.equal(resolutionSpelling(text), undefined);
   for (const text of ['', 'round', '16', '12345:1']) assert.equal(ratioSpelling(text), undefined);
+});
+
+test('a value is suggested only if it is allowed, and a number only if it has the same digits', () => {
+  const said = notAmongMessage(['720p', '1080p'], resolutionSpelling);
+  const ratio = notAmongMessage(['16:9', 'adaptive'], ratioSpelling);
+  const must = 'must be one of 720p, 1080p';
+  for (const [message, input, expected] of [
+    [said, undefined, 'is required'],
+    [said, '720P', `${must}; did you mean 720p?`],
+    [said, ' 720_p ', `${must}; did you mean 720p?`],
+    [said, 1080, `${must}; did you mean 1080p?`],
+    [said, '4k', must],
+    [said, '721p', must],
+    [said, ['720p'], must],
+    [said, `${' '.repeat(96)}720p`, `${must}; did you mean 720p?`],
+    [said, `${' '.repeat(97)}720p`, must],
+    [ratio, '16x9', 'must be one of 16:9, adaptive; did you mean 16:9?'],
+    [ratio, '16 × 9', 'must be one of 16:9, adaptive; did you mean 16:9?'],
+    [ratio, 'adaptiv', 'must be one of 16:9, adaptive; did you mean adaptive?'],
+    [notAmongMessage(['720p']), '720P', 'must be 720p'],
+    [notAmongMessage([5, 10]), '5', 'must be one of 5, 10; did you mean 5?'],
+  ] as const)
+    assert.equal(message({ input }), expected);
+});
+
+test('a model is suggested by its name in any case, or by the nearest one', () => {
+  const names = ['wan-2.2', 'videogen-2.0'];
+  const must = 'must be one of wan-2.2, videogen-2.0';
+  assert.equal(unknownModelMessage(' WAN-2.2 ', names), `${must}; did you mean wan-2.2?`);
+  assert.equal(unknownModelMessage('videogen-2', names), `${must}; did you mean videogen-2.0?`);
+  for (const input of [7, 'sora', `wan-2.2${' '.repeat(194)}`]) assert.equal(unknownModelMessage(input, names), must);
+  assert.equal(unknownModelMessage(`wan-2.2${' '.repeat(193)}`, names), `${must}; did you mean wan-2.2?`);
+});
+
+test('a number in a text is suggested, and a fraction only where it is allowed', () => {
+  const [any, whole] = [notNumberMessage('must be a number'), notNumberMessage('must be a number', true)];
+  for (const text of ['5', ' 5s ', '5 seconds', '05'])
+    for (const said of [any, whole]) assert.equal(said({ input: text }), 'must be a number; did you mean 5?');
+  assert.equal(any({ input: '5.50' }), 'must be a number; did you mean 5.5?');
+  for (const input of ['5.5', 'five', '5m', '', [5]]) assert.equal(whole({ input }), 'must be a number');
+  const seed = notSeedMessage(9);
+  const must = 'must be a whole number from 0 to 9';
+  assert.deepEqual(
+    [-1, -2, '7', 1.5].map((input) => seed({ input })),
+    [`${must}; leave it out for a random one`, must, `${must}; did you mean 7?`, must],
+  );
+});
+
+test('an address alone is to be put into a list', () => {
+  const said = notListMessage('must be a list');
+  assert.equal(said({ input: ' HTTPS://a.example' }), 'must be a list; put the URL into an array');
+  for (const input of ['a.example', {}, 5]) assert.equal(said({ input }), 'must be a list');
 });

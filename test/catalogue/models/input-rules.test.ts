@@ -97,6 +97,24 @@ test('a prompt is measured in characters, as in the specification', () => {
   assert.deepEqual(refused, { path: 'input.negativePrompt', message: 'must be at most 2 characters long for m' });
 });
 
+test('rules that an earlier release stored without a bound of negative prompts take the longest, and rules of several levels the shortest', () => {
+  const { maxNegativePromptCharacters: all, ...stored } = effectiveRules([]);
+  assert.equal(all, 5000);
+  const errorsOf = (length: number) => ruleErrors(stored, 'm', inputOf({ negativePrompt: 'x'.repeat(length) }));
+  assert.deepEqual([errorsOf(5000).length, errorsOf(5001).length], [0, 1]);
+  const [wide, narrow] = [9, 8].map((characters) => ({
+    maxPromptCharacters: characters,
+    maxNegativePromptCharacters: characters,
+  }));
+  for (const levels of [
+    [wide, narrow],
+    [narrow, wide],
+  ]) {
+    const { maxPromptCharacters, maxNegativePromptCharacters } = effectiveRules(levels);
+    assert.deepEqual([maxPromptCharacters, maxNegativePromptCharacters], [8, 8]);
+  }
+});
+
 test('resolutions narrow those of the model', () => {
   const fields: ModelInput['fields'] = { ...standardInput.fields, resolution: { values: ['480p', '1080p'] } };
   const input = { ...standardInput, fields };

@@ -7,7 +7,12 @@ import { after, before, type TestContext, test } from 'node:test';
 import { secretReader } from '../../../src/run/config/config.ts';
 import { createLiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
 import { reportModelsUntilClosed, watchSoldModels } from '../../../src/catalogue/models/worker-report-loops.ts';
-import { listWorkerReports, saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
+import {
+  deleteWorkerReports,
+  listWorkerReports,
+  saveWorkerReport,
+} from '../../../src/catalogue/models/worker-reports.ts';
+import type { WorkerReport } from '../../../src/catalogue/models/served-models.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -151,4 +156,29 @@ test('a worker that reported long ago does not count', async (t) => {
   await database.db.run({ name: 'test-long-ago', text });
   await becomes('first', true);
   assert.equal(isSold('first'), true);
+});
+
+test('a worker that stops deletes its own reports, and each report deletes those of workers that stopped a day ago', async () => {
+  const reportOf = (workerId: string, queue: WorkerReport['queue'] = 'generation') =>
+    saveWorkerReport(database.db, { workerId, queue, models: [], refusal: undefined });
+  const [stopped, absent, kept, own] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  for (const workerId of [stopped, absent, kept, own]) await reportOf(workerId);
+  const age = (workerId: string, hours: number) =>
+    database.db.run(
+      {
+        name: 'test-age',
+        text: `update worker_reports set seen_at = now() - $2 * interval '1 hour' where worker_id = $1`,
+      },
+      [workerId, hours],
+    );
+  await age(absent, 25);
+  await age(kept, 23);
+  await age(own, 25);
+  await deleteWorkerReports(database.db, stopped);
+  await reportOf(own, 'generation-remote');
+  const text = 'select worker_id as id, queue from worker_reports where worker_id = any($1) order by queue';
+  const left = await database.db.run({ name: 'test-left', text }, [[stopped, absent, kept, own]]);
+  const shown = left.map(({ id, queue }) => `${String(id)} ${String(queue)}`).toSorted();
+  assert.deepEqual(shown, [`${kept} generation`, `${own} generation`, `${own} generation-remote`].toSorted());
+  for (const workerId of [kept, own]) await deleteWorkerReports(database.db, workerId);
 });

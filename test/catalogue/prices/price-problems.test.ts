@@ -5,6 +5,7 @@ import { input, last, resolve, silentInput, type Table } from '../file/price-tab
 const always = 'which applies to every other input';
 
 const high = { when: { resolution: '1080p' }, creditsPerSecond: 20 };
+const low = { when: { resolution: '480p' }, creditsPerSecond: 5 };
 const first = 'can never apply, because prices[0] always applies first';
 
 const invalid: readonly (readonly [title: string, prices: Table, problems: readonly string[], of?: object])[] = [
@@ -59,6 +60,43 @@ const invalid: readonly (readonly [title: string, prices: Table, problems: reado
     'a name on two lines',
     [{ ...last, name: 'a\nb' }],
     ['prices[0].name: must be 1 to 100 characters on one line, without white space at its ends'],
+  ],
+  [
+    'a name with white space at its ends',
+    [
+      { ...high, name: ' a' },
+      { ...last, name: 'b ' },
+    ],
+    [0, 1].map(
+      (row) => `prices[${row}].name: must be 1 to 100 characters on one line, without white space at its ends`,
+    ),
+  ],
+  [
+    'several problems of one kind, each of which is reported',
+    [
+      high,
+      high,
+      high,
+      low,
+      low,
+      last,
+      { ...high, when: { generateAudio: true } },
+      { ...high, when: { imageUrls: 'absent' } },
+    ],
+    [
+      ...[1, 2].map((row) => `prices[${row}]: begins at the same instant as prices[0], which has the same when`),
+      'prices[4]: begins at the same instant as prices[3], which has the same when',
+      ...[6, 7].map((row) => `prices[${row}]: must come before the price without when, which applies to every input`),
+    ],
+  ],
+  [
+    'one name of three prices',
+    [
+      { ...high, name: 'x' },
+      { ...low, name: 'x' },
+      { ...last, name: 'x' },
+    ],
+    [1, 2].map((row) => `prices[${row}]: has the name of prices[0], which has another when; add a name of its own`),
   ],
   [
     'conditions that are too long for a name',
@@ -214,7 +252,13 @@ const valid: readonly (readonly [title: string, prices: Table, of?: object])[] =
     [{ when: { generateAudio: false, resolution: '480p' }, creditsPerSecond: 1 }, last],
     silentInput,
   ],
+  [
+    'a field that requires one which no price depends on',
+    [{ when: { firstFrameUrl: 'present' }, creditsPerSecond: 1 }, last],
+    { ...input, seed: {}, firstFrameUrl: { requires: 'seed' }, lastFrameUrl: undefined },
+  ],
   ['empty conditions', [{ ...last, when: {} }]],
+  ['the highest amounts', [{ creditsPerSecond: 1_000_000, creditsPerVideo: 1_000_000 }]],
 ];
 
 for (const [title, prices, of] of valid) {

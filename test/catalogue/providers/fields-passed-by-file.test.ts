@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
+import { passedByFile, usesMedia } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
+import { compileExpression } from '../../../src/catalogue/providers/jsonata-expression.ts';
 import { providerSchema, type ProviderSettings, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
 import { arkJobBody as arkBody } from '../../../src/providers/ark/ark-create-body.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../../../src/providers/provider-contract.ts';
@@ -105,3 +107,51 @@ function textOf({ contentType, bytes }: RequestBody): string {
   const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString();
   return boundary === undefined ? text : text.replaceAll(boundary, 'boundary');
 }
+
+const byExpression: readonly (readonly [
+  json: string,
+  fields: readonly FieldName[],
+  options: readonly string[] | 'all',
+])[] = [
+  ["{ 'a': 1 }", [], []],
+  ['input.prompt', ['prompt'], []],
+  ['input.prompt.length', ['prompt'], []],
+  ['$$.input.negativePrompt', ['negativePrompt'], []],
+  ['[width, height]', ['resolution', 'ratio'], []],
+  ["{ 'd': input.duration, 's': input.seed, 'g': input.generateAudio }", ['duration', 'generateAudio', 'seed'], []],
+  ['[images.url, firstFrame.url]', ['imageUrls', 'firstFrameUrl'], []],
+  ['[lastFrame, videos, audios]', ['lastFrameUrl', 'videoUrls', 'audioUrls'], []],
+  ['[input.options.style, input.options.steps]', ['options'], ['style', 'steps']],
+  ['$snakeKeys(input.options)', ['options'], 'all'],
+  ['input', ['prompt', 'negativePrompt', 'resolution', 'duration', 'ratio', 'generateAudio', 'seed', 'options'], 'all'],
+  ['prompt', [], []],
+  ['input.', [], []],
+];
+
+for (const [json, fields, options] of byExpression)
+  test(`a file whose request is ${json} passes on ${fields.join(', ') || 'nothing'}`, () => {
+    for (const create of [{ json }, { path: json, json: '1' }]) {
+      const passed = passedByFile({ create });
+      assert.deepEqual([...passed.fields], fields);
+      assert.deepEqual(passed.options === 'all' ? 'all' : [...passed.options], options);
+    }
+  });
+
+test('a file without a request passes on nothing', () => {
+  for (const data of [undefined, null, {}, { create: null }, { create: { json: 7 } }])
+    assert.deepEqual(passedByFile(data), { fields: new Set(), options: new Set() });
+});
+
+test('a request uses the roles of media whose data its path or its body reads', () => {
+  const none = compileExpression('input.prompt');
+  const used = compileExpression("{ 'a': firstFrame.url, 'b': input.images }");
+  for (const [path, json] of [
+    [none, used],
+    [used, none],
+  ] as const) {
+    const file = { create: { path, json } } as Parameters<typeof usesMedia>[0];
+    assert.equal(usesMedia(file, ['firstFrame']), true);
+    assert.equal(usesMedia(file, ['images', 'firstFrame']), true);
+    assert.equal(usesMedia(file, ['images', 'lastFrame']), false);
+  }
+});

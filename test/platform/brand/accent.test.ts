@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { contrastBetween, parseAccent } from '../../../src/platform/brand/accent.ts';
+import { accentStyle, contrastBetween, parseAccent } from '../../../src/platform/brand/accent.ts';
 
 test('the contrast is that of WCAG: 21 for black on white, 4.48 for #777777', () => {
   assert.equal(contrastBetween('#000000', '#ffffff'), 21);
   assert.equal(contrastBetween('#777777', '#ffffff').toFixed(2), '4.48');
+  // One primary color each, and two colors in the part of the scale that is linear.
+  for (const [one, other, contrast] of [
+    ['#ff0000', '#000000', '5.252'],
+    ['#00ff00', '#000000', '15.304'],
+    ['#0000ff', '#ffffff', '8.592'],
+    ['#0a0a0a', '#0b0b0b', '1.006'],
+  ] as const)
+    assert.equal(contrastBetween(one, other).toFixed(3), contrast);
 });
 
 test('a color on which white text is hard to read is refused with a shade that is accepted', () => {
@@ -16,6 +24,24 @@ test('a color on which white text is hard to read is refused with a shade that i
   }
   for (const text of ['red', '#12345', '#12345g', 'rgb(1,2,3)'])
     assert.throws(() => parseAccent(text), /such as #2456d6/);
+});
+
+test('the shades of an accent are the nearest to it that are readable', () => {
+  for (const [color, text, fill, fillHover, soft] of [
+    ['#2456d6', ['#2456d6', '#7191e4'], ['#2456d6', '#456fdc'], ['#1e48b4', '#3b5fbd'], ['#edf1fc', '#1c2a49']],
+    ['#000000', ['#000000', '#878787'], ['#000000', '#757575'], ['#000000', '#656565'], ['#ebebeb', '#15191e']],
+    ['#0f766e', ['#0f766e', '#5ca29c'], ['#0f766e', '#25827b'], ['#0d635c', '#20706a'], ['#ecf4f3', '#183034']],
+  ] as const)
+    assert.deepEqual(parseAccent(color), { text, fill, fillHover, soft });
+  assert.match(messageOf('#ffcc00'), /but has 1\.5; #8c7000 has enough$/);
+  const rules = accentStyle(parseAccent('#2456d6')).match(/--[\w-]+:light-dark\(#\w{6},#\w{6}\)/g);
+  assert.deepEqual(rules, [
+    '--accent:light-dark(#2456d6,#7191e4)',
+    '--accent-fill:light-dark(#2456d6,#456fdc)',
+    '--accent-fill-hover:light-dark(#1e48b4,#3b5fbd)',
+    '--accent-soft:light-dark(#edf1fc,#1c2a49)',
+    '--series-1:light-dark(#2456d6,#7191e4)',
+  ]);
 });
 
 test('every derived shade is readable where the console uses it, in light and dark', () => {

@@ -7,6 +7,13 @@ import {
   type Database,
   DatabaseBusy,
   DatabaseUnavailable,
+  isDeadlock,
+  joiningTransaction,
+  readRow,
+  readRows,
+  violatedUniqueConstraint,
+  wasCancelled,
+  withResponseLimit,
 } from '../../../src/platform/database/database.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -150,6 +157,61 @@ describe('a database', () => {
     assert.deepEqual(await db.run(left), [{ found: null }]);
   });
 
+  test('errors of statements are told apart by their codes', async () => {
+    const errorOf = async (code: string) => {
+      const text = `do $$ begin raise exception 'planted' using errcode = '${code}', constraint = 'planted_key'; end $$`;
+      return await db.run({ name: `test-error-${code}`, text, plannedAnew: true }).then(
+        () => assert.fail('it failed'),
+        (error: unknown) => error,
+      );
+    };
+    const errors = [await errorOf('23505'), await errorOf('23503'), await errorOf('40P01'), await errorOf('40001')];
+    assert.deepEqual(errors.map(violatedUniqueConstraint), ['planted_key', undefined, undefined, undefined]);
+    assert.deepEqual(errors.map(isDeadlock), [false, false, true, false]);
+    const outages = [await errorOf('57014'), await errorOf('53300')];
+    const cancelled = outages.map((error) => {
+      assert.ok(error instanceof DatabaseUnavailable);
+      return wasCancelled(error);
+    });
+    assert.deepEqual(cancelled, [true, false]);
+  });
+
+  test('a session ends its statements after fifteen seconds, and has the name of the program', async () => {
+    const text = `select current_setting('statement_timeout') as limit, current_setting('application_name') as name`;
+    assert.deepEqual(await db.run({ name: 'test-session', text }), [{ limit: '15s', name: 'videogen' }]);
+  });
+
+  test('the usage counts connections, and callers that wait for one', async () => {
+    const fresh = createDatabase({ url: server.url, poolSize: 1 });
+    try {
+      assert.deepEqual(fresh.usage(), { limit: 1, idle: 0, busy: 0, waiting: 0 });
+      const waiting = await fresh.transaction(async (run) => {
+        await run(one);
+        const others = [fresh.run(one), fresh.run(one)];
+        assert.deepEqual(fresh.usage(), { limit: 1, idle: 0, busy: 1, waiting: 2 });
+        return others;
+      });
+      await Promise.all(waiting);
+      assert.deepEqual(fresh.usage(), { limit: 1, idle: 1, busy: 0, waiting: 0 });
+    } finally {
+      await fresh.close();
+    }
+  });
+
+  test('a transaction that joins another one is undone with it', async () => {
+    await assert.rejects(
+      db.transaction(async (run) => {
+        const joined = joiningTransaction({ run });
+        await joined.transaction((inner) => inner({ name: 'test-join', text: 'create table joined ()' }));
+        await joined.runExclusive('one', () => run({ name: 'test-join-more', text: 'create table joined_more ()' }));
+        throw new Error('undone');
+      }),
+      /undone/,
+    );
+    const text = `select to_regclass('joined') as one, to_regclass('joined_more') as other`;
+    assert.deepEqual(await db.run({ name: 'test-joined', text }), [{ one: null, other: null }]);
+  });
+
   test('a bigint beyond 2^53 throws rather than lose a credit, and an instant is Unix milliseconds', async () => {
     await assert.rejects(db.run(big), RangeError);
     assert.deepEqual(await db.run(pause), [{ at: Date.UTC(2026, 10, 21, 10, 0, 0, 123) }]);
@@ -237,3 +299,33 @@ const terminated = Buffer.concat([
   Buffer.from([0, 0, 0, 4 + terminatedFields.length]),
   terminatedFields,
 ]);
+
+test('each null of each row is undefined, and no other value is', async () => {
+  const rows = () => [
+    { a: null, b: 0, c: null },
+    { a: false, b: null, c: '' },
+  ];
+  const db = { run: () => Promise.resolve(rows()) } as unknown as Database;
+  assert.deepEqual(await readRows(db, one), [
+    { a: undefined, b: 0, c: undefined },
+    { a: false, b: undefined, c: '' },
+  ]);
+  assert.deepEqual(await readRow(db, one), { a: undefined, b: 0, c: undefined });
+});
+
+test('a statement without an answer in its time is an outage, and may have been committed', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const answers: unknown[] = [];
+  const silent = { run: () => new Promise(() => {}) } as unknown as Database;
+  const rejected = assert.rejects(withResponseLimit(silent, 1_000).run(one), (error) => {
+    assert.ok(error instanceof DatabaseUnavailable);
+    answers.push(error.wasSent);
+    return true;
+  });
+  t.mock.timers.tick(999);
+  await nextTurn();
+  assert.deepEqual(answers, []);
+  t.mock.timers.tick(1);
+  await rejected;
+  assert.deepEqual(answers, [true]);
+});

@@ -94,3 +94,89 @@ const timer = setInterval(() => {
   });
   if (process.platform === 'linux') assert.deepEqual([stdout, status, stderr], ['ENOSPC 2\n', 0, '']);
 });
+
+type Write = { readonly text: string; readonly done: (error: Error | null, written: number) => void };
+
+/** Calls that the test answers. */
+function held() {
+  const writes: Write[] = [];
+  const sync: string[] = [];
+  const calls: WriteCalls = {
+    write: (_fd, bytes, done) => void writes.push({ text: Buffer.from(bytes).toString(), done }),
+    writeSync: (_fd, bytes) => {
+      const part = bytes.subarray(0, 3);
+      sync.push(Buffer.from(part).toString());
+      return part.length;
+    },
+  };
+  return { writes, sync, output: createLogOutput(1, calls) };
+}
+
+test('lines wait for each other up to 100 ms or 4 KiB, and one write is under way at a time', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { writes, output } = held();
+  const texts = () => writes.map(({ text }) => text);
+  output.write('a\n');
+  output.write('b\n');
+  t.mock.timers.tick(99);
+  assert.deepEqual(texts(), []);
+  t.mock.timers.tick(1);
+  assert.deepEqual(texts(), ['a\nb\n']);
+  output.write('c\n');
+  output.write('x'.repeat(4_094));
+  t.mock.timers.tick(1_000);
+  assert.equal(writes.length, 1);
+  writes[0]?.done(null, 4);
+  assert.deepEqual(texts().slice(1), [`c\n${'x'.repeat(4_094)}`]);
+  writes[1]?.done(null, 4_096);
+  output.write('y'.repeat(4_095));
+  assert.equal(writes.length, 2);
+  output.write('z');
+  assert.deepEqual(texts().slice(2), [`${'y'.repeat(4_095)}z`]);
+  assert.deepEqual([output.failure(), output.takeDropped()], [undefined, 0]);
+});
+
+test('a reader that is busy or slow gets every byte in the end', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { writes, output } = held();
+  output.write('first\n');
+  t.mock.timers.tick(100);
+  writes[0]?.done(null, 2);
+  assert.equal(writes[1]?.text, 'rst\n');
+  for (const [index, code] of ['EAGAIN', 'EBUSY'].entries()) {
+    writes[index + 1]?.done(Object.assign(new Error('busy'), { code }), 0);
+    assert.equal(writes.length, index + 2);
+    t.mock.timers.tick(100);
+    assert.equal(writes[index + 2]?.text, 'rst\n');
+  }
+  writes[3]?.done(null, 4);
+  assert.deepEqual([output.failure(), output.takeDropped(), writes.length], [undefined, 0, 4]);
+});
+
+test('lines beyond 16 MiB are dropped and counted while the reader stalls', () => {
+  const { writes, output } = held();
+  output.write('a'.repeat(4_096));
+  output.write('b'.repeat(16 * 1024 * 1024 - 1));
+  output.write('c');
+  assert.equal(output.takeDropped(), 0);
+  output.write('d');
+  output.write('e');
+  assert.deepEqual([output.takeDropped(), writes.length], [2, 1]);
+  writes[0]?.done(null, 4_096);
+  assert.equal(writes[1]?.text.length, 16 * 1024 * 1024);
+  output.write('f');
+  assert.equal(output.takeDropped(), 0);
+  output.flushSync();
+});
+
+test('the end of a process writes what waits, part by part, and a write under way keeps its own lines', () => {
+  const { writes, sync, output } = held();
+  output.write('a'.repeat(4_096));
+  output.write('bcde\n');
+  output.write('fg\n');
+  output.flushSync();
+  output.flushSync();
+  assert.deepEqual(sync, ['bcd', 'e\nf', 'g\n']);
+  writes[0]?.done(full(), 0);
+  assert.deepEqual([output.failure(), output.takeDropped()], ['ENOSPC', 1]);
+});

@@ -7,6 +7,7 @@ import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import type { SignUpPolicy } from '../../../src/credits/sign-up/request-sign-up.ts';
+import { assertSince } from '../../support/assert-since.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { linkIn, type MailServer, startMailServer, tokenIn } from '../../support/servers/mail-server.ts';
 import { newBrowser, newMember, newPerson, type Person } from '../../support/service/person.ts';
@@ -191,6 +192,38 @@ test('a person gets five mails an hour, and the owners of an account cause thirt
   const toMany = [];
   for (let count = 5; count < 31; count += 1) toMany.push(await invite(`p${count}@example.com`));
   assert.deepEqual(toMany, [...Array<boolean>(25).fill(true), 'too_many_mails']);
+});
+
+test('the limits count the mails of the last hour only', async () => {
+  const { accountId, person: owner } = await newMember(service);
+  const invite = async (email: string) => {
+    const { status, json } = await owner.ask('POST', '/api/console/v1/members/invite', {
+      accountId,
+      body: { email, role: 'viewer' },
+    });
+    return status === 200 && json.data['isMailed'];
+  };
+  for (let count = 0; count < 5; count += 1) assert.equal(await invite('hourly@example.com'), true);
+  const copies = `
+insert into mails (id, kind, link_id, recipient, account_id, sealed_path, expires_at)
+select gen_random_uuid(), kind, link_id, 'h' || n || '@example.com', account_id, sealed_path, expires_at
+from (select * from mails limit 1) one, generate_series(1, 25) n`;
+  await query(copies);
+  assert.equal(await invite('another@example.com'), false, 'the account has caused thirty');
+  await query(`update mails set created_at = now() - interval '61 minutes'`);
+  assert.equal(await invite('hourly@example.com'), true);
+  assert.equal(await invite('another@example.com'), true);
+});
+
+test('a mail that is not taken is due again after a minute, then later and later', async () => {
+  await request('paused@example.com');
+  for (const seconds of [60, 300, 900, 3_600, 14_400]) {
+    const startedAt = Date.now();
+    await sendDueMails(senderTo('smtp://127.0.0.1:1'));
+    const [mail] = await query('select extract(epoch from due_at) * 1000 as "dueMs" from mails');
+    assertSince(startedAt, Math.floor(Number(mail?.['dueMs'])) - seconds * 1_000);
+    await makeDue();
+  }
 });
 
 test('a thousand mails wait at most; further links are delivered by hand', async () => {

@@ -133,10 +133,13 @@ test('a key that an upstream repeats is not in the answer, and bytes that are no
   const bytes = Buffer.from([0, 255, 128, 10]);
   const escaped = key.replaceAll('/', '\\/');
   const upstream = await serving(t, (_request, response) => {
-    response.writeHead(401).end(Buffer.concat([Buffer.from(`bad key ${key}, ${escaped} `), bytes]));
+    const said = `bad key ${key}, ${escaped}, ${encodeURIComponent(key)}, 8-letter, 7-lette `;
+    response.writeHead(401).end(Buffer.concat([Buffer.from(said), bytes]));
   });
-  const { body } = await clientOf(t, upstream.baseUrl).call('GET', '/', limits);
-  assert.deepEqual(body, Buffer.concat([Buffer.from('bad key [redacted], [redacted] '), bytes]));
+  const secretQuery = () => ({ long: '8-letter', short: '7-lette' });
+  const { body } = await clientOf(t, upstream.baseUrl, { secretQuery }).call('GET', '/', limits);
+  const shown = 'bad key [redacted], [redacted], [redacted], [redacted], 7-lette ';
+  assert.deepEqual(body, Buffer.concat([Buffer.from(shown), bytes]));
 });
 
 test('a secret of the query goes where the credentials go, and is not in an answer; a word too short for one is', async (t) => {

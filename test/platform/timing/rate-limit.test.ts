@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseRate, rateLeft } from '../../../src/platform/timing/rate-limit.ts';
+import { millisecondsOfUnit, parseRate, rateLeft } from '../../../src/platform/timing/rate-limit.ts';
 
 const rate = { quota: 20, windowMs: 10_000 };
 
@@ -53,4 +53,8 @@ test('rates are read as they are written; anything else is refused', () => {
   for (const text of ['', '0/10s', '20/0s', '20', '20/10', '-1/1s', '1.5/1s', '20 / 10s', '20/10d', 'OFF']) {
     assert.throws(() => parseRate(text), /must be a rate such as 20\/10s, or off/, text);
   }
+});
+
+test('a unit of a duration has its milliseconds', () => {
+  assert.deepEqual(millisecondsOfUnit, { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 });
 });

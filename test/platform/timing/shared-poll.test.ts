@@ -67,3 +67,14 @@ test('a failure reaches every caller, is reported once, and the next poll repeat
   await pass(2);
   assert.deepEqual([polls.length, errors.length], [3, 3]);
 });
+
+test('a watcher that leaves is polled no longer, and the others are', async (t) => {
+  const { watch, polls, pass } = started(t);
+  const leave = watch('a');
+  const leaveLast = watch('b');
+  leave();
+  await pass(1);
+  leaveLast();
+  await pass(60);
+  assert.deepEqual(polls, [['b']]);
+});

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loopbackAllowListText, parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
+import {
+  isInNetworks,
+  loopbackAllowListText,
+  parseAllowList,
+  parseNetworks,
+} from '../../../../src/platform/outbound/guard/allow-list.ts';
 
 test('hosts, addresses and networks are read, with ports where they are given', () => {
   const list = parseAllowList('minio, MinIO.internal.:9000\n10.0.0.0/8 fd00::/8,[::1]:8080 ::1 192.0.2.7:81');
@@ -51,3 +56,14 @@ for (const entry of bad) {
     );
   });
 }
+
+test('trusted proxies are addresses and networks, without hosts and ports', () => {
+  const networks = parseNetworks('10.0.0.0/8, 192.0.2.7 fd00::/8');
+  for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.7', 'fd00::1'])
+    assert.ok(isInNetworks(address, networks));
+  for (const address of ['11.0.0.0', '192.0.2.8', '::1', 'fe00::1'])
+    assert.ok(!isInNetworks(address, networks), address);
+  assert.equal(isInNetworks('10.0.0.1', parseNetworks('')), false);
+  assert.throws(() => parseNetworks('10.0.0.0/8 proxy'), /^Error: "proxy" is not an address or a network$/);
+  assert.throws(() => parseNetworks('10.0.0.1 192.0.2.7:80'), /must be without ports$/);
+});
