@@ -11,6 +11,7 @@ import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { serve } from '../../support/servers/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { jobRequest, type JobChanges } from '../contract/job-request.ts';
 import { providerDeps } from '../loopback-client.ts';
 
@@ -265,33 +266,89 @@ describe('an answer of cog', () => {
   });
 });
 
-test('a held request counts as a started job only once the server responds to its health check', async (t) => {
-  let health = 'STARTING';
-  let checks = 0;
-  const baseUrl = await serve(t, (request, response) => {
-    request.resume();
-    if (request.url !== '/health-check') return;
-    checks += 1;
-    if (health === 'none') request.socket.destroy();
-    else response.end(`{"status":"${health}"}`);
-  });
-  const provider = providerAt(baseUrl, { startCheckMs: 1 });
-  const stop = new AbortController();
-  let starts = 0;
-  const running = provider.run(jobRequest({ input: withDefaults({ prompt: 'x' }) }), () => undefined, {
-    workFolder: await temporaryFolder(t),
-    signal: stop.signal,
-    onStarted: () => (starts += 1),
-  });
-  for (const state of ['STARTING', 'none', 'UNHEALTHY']) {
-    health = state;
-    const before = checks;
-    // The first of the two may have been sent in the state before.
-    await waitFor(`two checks: ${state}`, () => (checks > before + 1 ? true : undefined));
-    assert.equal(starts, 0, state);
+describe('a prediction that an earlier attempt has begun', () => {
+  /** Runs until the first report of progress, which ends the attempt. */
+  async function joined(t: TestContext, status: number, body: string) {
+    const answer = { status, headers: {}, body: Buffer.from(body) };
+    const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
+    const client = { call: async () => answer, download: () => assert.fail('nothing is downloaded') };
+    const provider = createCogProvider({ ...deps, client });
+    const stop = new AbortController();
+    const reports: number[] = [];
+    let starts = 0;
+    const report = (percent: number) => {
+      reports.push(percent);
+      stop.abort(new Error('over'));
+    };
+    const to = { workFolder: await temporaryFolder(t), signal: stop.signal, onStarted: () => (starts += 1) };
+    const end = await provider.run(jobRequest(), report, to).then(
+      ({ kind }) => kind,
+      () => 'stopped',
+    );
+    return { end, reports, starts };
   }
-  health = 'BUSY';
-  await waitFor('the start', () => (starts === 1 ? true : undefined));
-  await Promise.all([assert.rejects(running), Promise.resolve(stop.abort())]);
-  assert.equal(starts, 1);
+
+  for (const [status, state, logs, percent] of [
+    [202, 'starting', '', 0],
+    [202, 'processing', ' 40%|####', 40],
+    [200, 'processing', '10% done, 37% done\n', 37],
+    [200, 'starting', '100%', 99],
+    [200, 'processing', `50%${'.'.repeat(200)}`, 0],
+  ] as const)
+    test(`is followed with the progress in its logs: ${status} ${state} ${JSON.stringify(logs.slice(0, 20))}`, async (t) => {
+      const found = await joined(t, status, JSON.stringify({ status: state, logs }));
+      assert.deepEqual(found, { end: 'stopped', reports: [percent], starts: 1 });
+    });
+
+  test('is lost by another status of the answer', async (t) => {
+    const found = await joined(t, 201, '{"status":"processing"}');
+    assert.deepEqual(found, { end: 'lost', reports: [], starts: 0 });
+  });
 });
+
+test('an answer that is larger than any video fails the job, and is not lost and run again', async (t) => {
+  const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
+  for (const [kind, expected] of [
+    ['too_large', 'failed'],
+    ['closed', 'lost'],
+    ['connect', 'not_accepted'],
+  ] as const) {
+    const call = () => Promise.reject(new OutboundError(kind, 'a test'));
+    const provider = createCogProvider({ ...deps, client: { call, download: () => assert.fail('not used') } });
+    const { signal } = new AbortController();
+    const to = { workFolder: await temporaryFolder(t), signal, onStarted };
+    assert.equal((await provider.run(jobRequest(), () => undefined, to)).kind, expected);
+  }
+});
+
+for (const started of ['BUSY', 'READY'])
+  test(`a held request counts as a started job only once the server responds ${started} to its health check`, async (t) => {
+    let health = 'STARTING';
+    let checks = 0;
+    const baseUrl = await serve(t, (request, response) => {
+      request.resume();
+      if (request.url !== '/health-check') return;
+      checks += 1;
+      if (health === 'none') request.socket.destroy();
+      else response.end(`{"status":"${health}"}`);
+    });
+    const provider = providerAt(baseUrl, { startCheckMs: 1 });
+    const stop = new AbortController();
+    let starts = 0;
+    const running = provider.run(jobRequest({ input: withDefaults({ prompt: 'x' }) }), () => undefined, {
+      workFolder: await temporaryFolder(t),
+      signal: stop.signal,
+      onStarted: () => (starts += 1),
+    });
+    for (const state of ['STARTING', 'none', 'UNHEALTHY']) {
+      health = state;
+      const before = checks;
+      // The first of the two may have been sent in the state before.
+      await waitFor(`two checks: ${state}`, () => (checks > before + 1 ? true : undefined));
+      assert.equal(starts, 0, state);
+    }
+    health = started;
+    await waitFor('the start', () => (starts === 1 ? true : undefined));
+    await Promise.all([assert.rejects(running), Promise.resolve(stop.abort())]);
+    assert.equal(starts, 1);
+  });
