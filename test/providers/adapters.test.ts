@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import type { JsonObject } from '../../src/platform/text/json.ts';
-import type { Job, UpstreamClient } from '../../src/providers/provider-contract.ts';
+import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
 import { createProviders, type OpenProvider, type ProvidersDeps } from '../../src/providers/provider-registry.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -19,21 +19,21 @@ const baseUrl = 'http://upstream.example';
 const key = { env: 'UPSTREAM_KEY' };
 
 type Settings = Readonly<Record<string, unknown>>;
-type Opened = { readonly name?: string; readonly parameters?: Settings; readonly answerTo?: AnswerTo };
+type Opened = { readonly parameters?: Settings; readonly answerTo?: AnswerTo };
 /** The status and the body of each answer, by default an error that proves nothing. */
 type AnswerTo = (line: string) => readonly [status: number, body: JsonObject];
 
 /** Opens a provider as a worker does; its requests and the options of its client are recorded. */
-function opened(settings: Settings, { name = 'studio', parameters = {}, answerTo = () => [500, {}] }: Opened = {}) {
+function opened(settings: Settings, { parameters = {}, answerTo = () => [500, {}] }: Opened = {}) {
   const catalogue = catalogueFrom(
     {
-      providers: { [name]: { baseUrl, timeouts: { submitSeconds: 50 }, ...settings } },
+      providers: { studio: { baseUrl, timeouts: { submitSeconds: 50 }, ...settings } },
       models: [
         {
           model: 'film',
           title: 'Film',
           prices: [{ creditsPerSecond: 1 }],
-          tiers: [[{ provider: name, model: 'upstream-1', parameters }]],
+          tiers: [[{ provider: 'studio', model: 'upstream-1', parameters }]],
         },
       ],
     },
@@ -75,7 +75,7 @@ const fileOfVendor = {
   keyOrigins: ['https://files.example'],
   images: 'link',
   rules: [{ durations: [5] }],
-  create: { path: "'/jobs'", json: "{'prompt': input.prompt}", id: 'body.id' },
+  create: { path: "'/jobs'", json: "{'input': input}", id: 'body.id' },
   status: { path: "'/jobs/' & job.id", state: 'body.state', states: { done: 'succeeded' }, minSeconds: 5 },
   result: { url: 'body.url' },
   example: {
@@ -247,7 +247,7 @@ test('the key of a provider is a bearer token, unless its file needs it elsewher
   };
   assert.deepEqual(connected({ kind: 'own', key }), bearer);
   assert.deepEqual(connected({ kind: 'own' }), { ...bearer, credentials: {} });
-  assert.deepEqual(connected({ kind: 'http', file: 'builtin:wan', key }).credentials, bearer.credentials);
+  assert.deepEqual(connected({ kind: 'http', file: 'builtin:runway', key }).credentials, bearer.credentials);
   assert.deepEqual(connected({ kind: 'http', file: './p.json', key }), {
     baseUrl,
     headers: { 'X-Version': '2' },
@@ -364,11 +364,10 @@ describe('every request has a limit of time, a limit of bytes, and the signal of
       const { open, requests, signals } = opened(settings, more);
       const { provider } = open;
       assert.ok(provider.runs === 'upstream');
-      const another: Job = { ...job, jobKey: `${jobKey}` };
       const steps: Record<Step, () => Promise<unknown>> = {
         submit: () => provider.submit(request, signal),
         status: () => provider.status([job], signal),
-        statuses: () => provider.status([job, another], signal),
+        statuses: () => provider.status([job, job], signal),
         recover: () => provider.recover(lostCall(request), signal),
         cancel: () => provider.cancel(job, signal),
       };

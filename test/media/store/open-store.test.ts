@@ -8,7 +8,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const links = { secret: 's'.repeat(32), publicUrl: 'http://media.test' };
-const log = createLog({ level: 'silent', pretty: false });
+const log = createLog({ level: 'silent' });
 const key = 'results/1/video.mp4';
 
 test('a store in folders is made private at the start, and reads what lies in the second one', async (t) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
@@ -14,7 +13,7 @@ const { jobKey } = request;
 const job = jobOf(request, jobKey);
 const graph = { '1': { class_type: 'Text', inputs: { text: '{{prompt}}' } } };
 
-type Answer = readonly [status: number, body: JsonObject];
+type Answer = readonly [status: number, body: object];
 
 /** A server that gives these answers to requests that begin so; the first match counts. */
 function server(answers: Readonly<Record<string, Answer>>) {
@@ -77,7 +76,7 @@ describe('the history of ComfyUI', () => {
     [error(), failed('', '')],
   ] as const)
     test(`${JSON.stringify(entry).slice(0, 120)} means ${JSON.stringify(expected).slice(0, 80)}`, async () => {
-      const answers = { 'GET /queue': empty, 'GET /history': [200, { [jobKey]: entry as JsonObject }] } as const;
+      const answers = { 'GET /queue': empty, 'GET /history': [200, { [jobKey]: entry }] } as const;
       assert.deepEqual(await statusOf(server(answers).comfyui(), job), expected);
     });
 
@@ -108,7 +107,7 @@ describe('the history of ComfyUI', () => {
     [{ status: 'done' }, 'unclear'],
   ] as const)
     test(`after a cancellation, ${JSON.stringify(entry)} means ${expected}`, async () => {
-      const history: JsonObject = entry === undefined ? {} : { [jobKey]: entry as JsonObject };
+      const history = entry === undefined ? {} : { [jobKey]: entry };
       const { asked, comfyui } = server({
         'POST /queue': [200, {}],
         'GET /queue': empty,
@@ -162,7 +161,7 @@ describe('the record of a job of the Comfy API v2', () => {
     [{ status: 'succeeded' }, failed('succeeded', 'the workflow wrote no video')],
   ] as const)
     test(`${JSON.stringify(record)} reads ${JSON.stringify(expected)}`, async () => {
-      const { comfyV2 } = server({ 'GET /api/v2/jobs/': [200, { id: jobKey, ...record } as JsonObject] });
+      const { comfyV2 } = server({ 'GET /api/v2/jobs/': [200, { id: jobKey, ...record }] });
       assert.deepEqual(await statusOf(comfyV2(), job), expected);
     });
 
@@ -191,7 +190,7 @@ describe('the record of a job of the Comfy API v2', () => {
       [{ [create]: used, 'GET /api/v2/jobs': listed('another') }, { kind: 'unknown' }],
       [{ [create]: used }, { kind: 'unknown' }],
     ] as const) {
-      const outcome = await server(answers as Readonly<Record<string, Answer>>).comfyV2().submit(request, signal);
+      const outcome = await server(answers).comfyV2().submit(request, signal);
       assert.deepEqual({ ...outcome, ...expected }, outcome, JSON.stringify(answers));
     }
   });
