@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
+import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
 import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
 import { createProviders, type OpenProvider, type ProvidersDeps } from '../../src/providers/provider-registry.ts';
@@ -181,7 +182,7 @@ describe('a provider has the traits of its kind, and freezes its options with ea
         failedJobs: 'billed',
         onLostJob: ['own', 'comfyui'].includes(String(settings['kind'])) ? 'resubmit' : 'fail',
         cost: undefined,
-        onRefusedOutput: 'fail',
+        onRefusedOutput: undefined,
       });
       const text = JSON.stringify(open.terms);
       assert.deepEqual(open.stored, { text, hash: hash('sha256', text) });
@@ -210,6 +211,18 @@ describe('a provider has the traits of its kind, and freezes its options with ea
     const { rules: _, ...frozen } = fileOfVendor;
     assert.deepEqual(JSON.parse(JSON.stringify(file)), JSON.parse(JSON.stringify(frozen)));
   });
+});
+
+test('the terms of a job are those of its provider, for its failure, its loss and its cost', () => {
+  const cost = { perSecond: '0.05', currency: 'EUR' };
+  const settings = { kind: 'own', failedJobs: 'free', onLostJob: 'fail', onRefusedOutput: 'resubmit', cost };
+  const { failedJobs, onLostJob, onRefusedOutput, cost: read } = opened(settings).open.terms;
+  assert.deepEqual({ failedJobs, onLostJob, onRefusedOutput }, {
+    failedJobs: 'free',
+    onLostJob: 'fail',
+    onRefusedOutput: 'resubmit',
+  });
+  assert.deepEqual(read, costRule.parse(cost));
 });
 
 test('a job is followed with the terms that it was created with, which may have more fields', () => {
