@@ -161,12 +161,7 @@ const kinds: readonly (readonly [settings: Settings, more: Opened, traits: objec
     { kind: 'comfyui', namesJobs: true, forgetsJobs: true, maxBatch: 100 },
     frozenWorkflow,
   ],
-  [
-    { kind: 'comfy-v2', ...polled },
-    workflow,
-    { kind: 'comfy-v2', namesJobs: true, forgetsJobs: true },
-    frozenWorkflow,
-  ],
+  [{ kind: 'comfy-v2', ...polled }, workflow, { kind: 'comfy-v2', namesJobs: true, forgetsJobs: true }, frozenWorkflow],
 ];
 
 describe('a provider has the traits of its kind, and freezes its options with each job:', () => {
@@ -217,11 +212,14 @@ test('the terms of a job are those of its provider, for its failure, its loss an
   const cost = { perSecond: '0.05', currency: 'EUR' };
   const settings = { kind: 'own', failedJobs: 'free', onLostJob: 'fail', onRefusedOutput: 'resubmit', cost };
   const { failedJobs, onLostJob, onRefusedOutput, cost: read } = opened(settings).open.terms;
-  assert.deepEqual({ failedJobs, onLostJob, onRefusedOutput }, {
-    failedJobs: 'free',
-    onLostJob: 'fail',
-    onRefusedOutput: 'resubmit',
-  });
+  assert.deepEqual(
+    { failedJobs, onLostJob, onRefusedOutput },
+    {
+      failedJobs: 'free',
+      onLostJob: 'fail',
+      onRefusedOutput: 'resubmit',
+    },
+  );
   assert.deepEqual(read, costRule.parse(cost));
 });
 

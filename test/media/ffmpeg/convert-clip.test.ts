@@ -50,7 +50,13 @@ test('a video becomes H.264 and AAC within the limits of its model', async (t) =
     ...['-threads', '2', '-t', '3', '-fs', '3145728', ...plain, '-movflags', '+faststart', '-f', 'mp4', 'PATH'],
   ]);
   const large = await runOf(t, 'matroska', { maxMegabytes: 1, maxSeconds: 15, maxPixels: 1_000_000 });
-  assert.deepEqual(large.args.slice(bounded.length, bounded.length + 5), ['2000000', '-f', 'matroska', '-i', 'FETCHED']);
+  assert.deepEqual(large.args.slice(bounded.length, bounded.length + 5), [
+    '2000000',
+    '-f',
+    'matroska',
+    '-i',
+    'FETCHED',
+  ]);
   assert.ok(large.args.some((arg) => arg.endsWith('trim=end_frame=1920')));
 });
 

@@ -89,19 +89,15 @@ test('a table has its colors with red changing fastest', () => {
   const same: WideColors = { curve: 'sdr', gamut: 'bt709', needsMatrix: false };
   const corners = [0, 1].flatMap((blue) => [0, 1].flatMap((green) => [0, 1].flatMap((red) => [red, green, blue])));
   assert.deepEqual([...cubeColors(same, 2)], corners);
-  assert.deepEqual([...cubeColors(same, 3)].slice(0, 9).map((value) => Math.round(value * 1000)), [
-    0, 0, 0, 500, 0, 0, 1000, 0, 0,
-  ]);
+  assert.deepEqual(
+    [...cubeColors(same, 3)].slice(0, 9).map((value) => Math.round(value * 1000)),
+    [0, 0, 0, 500, 0, 0, 1000, 0, 0],
+  );
   const [head, ...lines] = [...cubeOf(same)].join('').trimEnd().split('\n');
   assert.deepEqual([head, lines.length, lines[0]], ['LUT_3D_SIZE 64', 64 ** 3, '0.00000 0.00000 0.00000']);
   assert.deepEqual(
     [lines[63], lines[64 * 63], lines[64 * 64 * 63], lines.at(-1)],
-    [
-      '1.00000 0.00000 0.00000',
-      '0.00000 1.00000 0.00000',
-      '0.00000 0.00000 1.00000',
-      '1.00000 1.00000 1.00000',
-    ],
+    ['1.00000 0.00000 0.00000', '0.00000 1.00000 0.00000', '0.00000 0.00000 1.00000', '1.00000 1.00000 1.00000'],
   );
 });
 

@@ -63,10 +63,25 @@ for (const [what, make, message] of [
   ['a raw photo', async () => rawPhoto, `is a raw photo; ${send}`],
   ['a compressed BMP', async () => withCompression(redBmp()), `is a compressed BMP image; ${send}`],
   ['a small TIFF', () => plainImage(299, 300).tiff().toBuffer(), 'is 299×300 px; each side must have 300 to 6000 px'],
-  ['a moving GIF', async () => sharp(await animatedWebp(), { animated: true }).gif().toBuffer(), 'is animated; send a still image'],
-  ['a TIFF that is cut off', async () => (await image().tiff().toBuffer()).subarray(0, 600), 'is a TIFF image that is damaged or cut off'],
+  [
+    'a moving GIF',
+    async () =>
+      sharp(await animatedWebp(), { animated: true })
+        .gif()
+        .toBuffer(),
+    'is animated; send a still image',
+  ],
+  [
+    'a TIFF that is cut off',
+    async () => (await image().tiff().toBuffer()).subarray(0, 600),
+    'is a TIFF image that is damaged or cut off',
+  ],
   ['a BMP that is cut off', async () => redBmp().subarray(0, -1), 'is a BMP image that is damaged or cut off'],
-  ['a JPEG that is cut off', async () => (await image().jpeg().toBuffer()).subarray(0, -300), 'is a JPEG image that is damaged or cut off'],
+  [
+    'a JPEG that is cut off',
+    async () => (await image().jpeg().toBuffer()).subarray(0, -300),
+    'is a JPEG image that is damaged or cut off',
+  ],
 ] as const)
   test(`${what} is refused, with what to send where another file would help`, async (t) => {
     await assert.rejects(decoded(t, await make()), { name: 'ImageRefusal', message });

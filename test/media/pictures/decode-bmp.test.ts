@@ -67,7 +67,7 @@ async function assertPixels(file: Bmp, colorOf: (code: number) => Rgb): Promise<
   assert.ok(data.equals(expected));
 }
 
-const trueColor = (x: number, y: number) => ((x % 256) << 16) | (y % 256 << 8) | ((x + y) % 256);
+const trueColor = (x: number, y: number) => ((x % 256) << 16) | ((y % 256) << 8) | ((x + y) % 256);
 const bytesOf = (code: number): Rgb => [(code >> 16) & 0xff, (code >> 8) & 0xff, code & 0xff];
 const scaled = (code: number, shift: number, bits: number) =>
   Math.round((((code >> shift) & (2 ** bits - 1)) * 255) / (2 ** bits - 1));
@@ -128,10 +128,7 @@ describe('a BMP has its pixels, first row on top, as', () => {
   ] as const)
     test(`${bits} bits with a palette behind a header of ${headerBytes} bytes`, () => {
       const palette = paletteOf(2 ** bits);
-      return assertPixels(
-        { bits, headerBytes, palette, codeAt: indexes(2 ** bits) },
-        (code) => palette[code] ?? black,
-      );
+      return assertPixels({ bits, headerBytes, palette, codeAt: indexes(2 ** bits) }, (code) => palette[code] ?? black);
     });
 
   test('a palette with fewer colors than numbers, of which the others are black', () => {

@@ -74,10 +74,16 @@ test('colors are converted where they are, each by its neighbors in the table, a
   const sdr = ([red, green, blue]: readonly [number, number, number]) =>
     toSdr(wide, [red / 255, green / 255, blue / 255]).map((value) => value * 255);
   // The table has these colors themselves.
-  assert.deepEqual(found.slice(0, 64), colors.map((color) => sdr(color).map(Math.round)));
+  assert.deepEqual(
+    found.slice(0, 64),
+    colors.map((color) => sdr(color).map(Math.round)),
+  );
   for (const [index, expected] of [...grays, ...between.map(sdr)].entries()) {
     const color = found[64 + index] ?? [];
-    assert.ok(color.every((value, channel) => isNear(value, expected[channel] ?? NaN)), `${color.join()} for ${expected.join()}`);
+    assert.ok(
+      color.every((value, channel) => isNear(value, expected[channel] ?? NaN)),
+      `${color.join()} for ${expected.join()}`,
+    );
   }
 });
 

@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { refuseRawPhoto } from '../../../src/media/pictures/refuse-raw-photo.ts';
 
 type Tag = readonly [name: number, value: number];
-type Tiff = { readonly isLittle?: boolean; readonly version?: number; readonly count?: number; readonly listAt?: number };
+type Tiff = {
+  readonly isLittle?: boolean;
+  readonly version?: number;
+  readonly count?: number;
+  readonly listAt?: number;
+};
 
 /** The beginning of a TIFF: the list of the tags of its first image, and nothing behind it. */
 function tiffOf(tags: readonly Tag[], { isLittle = true, version = 42, count, listAt = 8 }: Tiff = {}): Buffer {

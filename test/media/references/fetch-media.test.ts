@@ -56,7 +56,16 @@ test('a download has the limits of its kind, and every status of a success is on
 });
 
 test('an error of the address ends the task with one sentence; one of ours is thrown as it is', async () => {
-  const kinds: readonly OutboundKind[] = ['blocked', 'dns', 'connect', 'tls', 'timeout', 'closed', 'protocol', 'redirect'];
+  const kinds: readonly OutboundKind[] = [
+    'blocked',
+    'dns',
+    'connect',
+    'tls',
+    'timeout',
+    'closed',
+    'protocol',
+    'redirect',
+  ];
   for (const [kind, code] of [
     ['image', 'image'],
     ['video', 'media'],
@@ -77,12 +86,10 @@ test('an error of the address ends the task with one sentence; one of ours is th
     assert.equal(await downloaded(answering(error).client), error);
   }
   const invalid = invalidMediaError('video', source, 'is cut off', 'the cause');
-  assert.deepEqual([invalid.failCode, invalid.message, invalid.cause, invalid.retryable], [
-    'media_invalid',
-    'input.imageUrls[0] is cut off.',
-    'the cause',
-    false,
-  ]);
+  assert.deepEqual(
+    [invalid.failCode, invalid.message, invalid.cause, invalid.retryable],
+    ['media_invalid', 'input.imageUrls[0] is cut off.', 'the cause', false],
+  );
 });
 
 test('a busy server is asked again after the pause that it names, of at most half a minute', async () => {
@@ -114,7 +121,10 @@ test('a busy server is asked again after the pause that it names, of at most hal
 
 test('media of a task are fetched three at a time, in their order, and the first error stops the others', async (t) => {
   const folder = await temporaryFolder(t);
-  const sources = Array.from({ length: 5 }, (_, index) => ({ url: `https://client.example/${index}`, path: `p${index}` }));
+  const sources = Array.from({ length: 5 }, (_, index) => ({
+    url: `https://client.example/${index}`,
+    path: `p${index}`,
+  }));
   const settings: FetchSettings = { client: answering({}).client, folder, signal };
   let [running, most] = [0, 0];
   const names = await fetchEach(sources, settings, async (_settings, index, { path }) => {

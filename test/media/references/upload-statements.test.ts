@@ -63,7 +63,8 @@ test('a file is reused by the same content in the same account while it has not 
   const [sha256, another] = ['a', 'b'].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer]; // of two
   const uploadId = await stored(one);
   const expired = await stored(other, { expiresInMs: -1_000 });
-  for (const id of [uploadId, expired]) assert.deepEqual(await confirmUpload(database.db, id, sha256), { uploadId: id });
+  for (const id of [uploadId, expired])
+    assert.deepEqual(await confirmUpload(database.db, id, sha256), { uploadId: id });
   assert.equal(await confirmUpload(database.db, uuid(), sha256), undefined);
   assert.equal(await reuseUpload(database.db, one, another, retentionMs), undefined);
   assert.equal(await reuseUpload(database.db, other, sha256, retentionMs), undefined);
@@ -94,7 +95,9 @@ test('only the files of the account that have not expired are usable, with the s
   const usable = await listUsableUploads(database.db, one, [mine, theirs, expired, image]);
   assert.ok(!usable.some(({ uploadId }) => uploadId === unnamed));
   assert.deepEqual(
-    usable.map(({ uploadId, fileName, widthPx, heightPx }) => [uploadId, fileName, widthPx ?? 0, heightPx ?? 0]).toSorted(),
+    usable
+      .map(({ uploadId, fileName, widthPx, heightPx }) => [uploadId, fileName, widthPx ?? 0, heightPx ?? 0])
+      .toSorted(),
     [
       [mine, 'video.mp4', 0, 0],
       [image, 'image.jpg', 640, 360],

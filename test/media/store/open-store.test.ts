@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { defaultStoreLocation, openStore, openStoreForLinks, s3SettingsOf } from '../../../src/media/store/open-store.ts';
+import {
+  defaultStoreLocation,
+  openStore,
+  openStoreForLinks,
+  s3SettingsOf,
+} from '../../../src/media/store/open-store.ts';
 import { createS3Client } from '../../../src/media/store/s3/s3-client.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -146,8 +146,14 @@ describe('the record of a job of the Comfy API v2', () => {
   for (const [record, expected] of [
     [{ status: 'queued' }, { state: 'queued' }],
     [{ status: 'running', progress: { value: 0 } }, { state: 'running' }],
-    [{ status: 'running', progress: { value: 0.25 } }, { state: 'running', progress: 25 }],
-    [{ status: 'running', progress: { value: 1 } }, { state: 'running', progress: 100 }],
+    [
+      { status: 'running', progress: { value: 0.25 } },
+      { state: 'running', progress: 25 },
+    ],
+    [
+      { status: 'running', progress: { value: 1 } },
+      { state: 'running', progress: 100 },
+    ],
     [{ status: 'running', progress: { value: 1.1 } }, { state: 'running' }],
     [{ status: 'running', progress: { value: -0.1 } }, { state: 'running' }],
     [{ status: 'canceling' }, { state: 'running' }],
@@ -183,10 +189,14 @@ describe('the record of a job of the Comfy API v2', () => {
       [{ [create]: [201, { id: 'job-7' }] }, { kind: 'accepted', id: 'job-7' }],
       [{ [create]: [201, { id: 'a/b' }] }, { kind: 'unknown' }],
       ...[400, 404, 422].map(
-        (status) => [{ [create]: [status, { error: { code: 'x' } }] }, { kind: 'not_accepted', reason: 'operator' }] as const,
+        (status) =>
+          [{ [create]: [status, { error: { code: 'x' } }] }, { kind: 'not_accepted', reason: 'operator' }] as const,
       ),
       [{ [create]: [413, { error: { code: 'x' } }] }, { kind: 'refused' }],
-      [{ [create]: used, 'GET /api/v2/jobs': listed(jobKey) }, { kind: 'accepted', id: 'job-7' }],
+      [
+        { [create]: used, 'GET /api/v2/jobs': listed(jobKey) },
+        { kind: 'accepted', id: 'job-7' },
+      ],
       [{ [create]: used, 'GET /api/v2/jobs': listed('another') }, { kind: 'unknown' }],
       [{ [create]: used }, { kind: 'unknown' }],
     ] as const) {

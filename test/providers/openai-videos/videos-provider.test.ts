@@ -246,10 +246,7 @@ describe('a create whose answer was lost', () => {
       return (await provider.recover(lostCall(request), signal)).kind;
     };
     assert.deepEqual([await listed(98), await listed(99)], ['found', 'later']);
-    assert.deepEqual(
-      [await listed(99, { has_more: false }), await listed(1, { has_more: true })],
-      ['found', 'later'],
-    );
+    assert.deepEqual([await listed(99, { has_more: false }), await listed(1, { has_more: true })], ['found', 'later']);
   });
 
   for (const dialect of ['sglang', 'openrouter', 'generic'] as const) {

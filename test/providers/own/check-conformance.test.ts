@@ -60,7 +60,9 @@ test('a server that keeps the protocol passes every rule but the one that needs 
 test("requests have the limits of Videogen's own, and may be answered with more than the protocol allows", async (t) => {
   const asked = new Set<string>();
   const onCall: Options['onCall'] = (method, { timeoutMs, maxBytes, headers }) =>
-    asked.add(`${method} ${timeoutMs} ms ${maxBytes / 1024 / 1024} MiB ${headers?.['range'] === undefined ? '' : 'range'}`);
+    asked.add(
+      `${method} ${timeoutMs} ms ${maxBytes / 1024 / 1024} MiB ${headers?.['range'] === undefined ? '' : 'range'}`,
+    );
   await checked(t, { onCall });
   assert.deepEqual([...asked].toSorted(), [
     'DELETE 15000 ms 1 MiB ',

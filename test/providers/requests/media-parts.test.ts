@@ -6,7 +6,12 @@ import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import { noMedia, type ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import { fittingImages, imageDataUrls, leadingImage, mediaDataUrls } from '../../../src/providers/requests/media-parts.ts';
+import {
+  fittingImages,
+  imageDataUrls,
+  leadingImage,
+  mediaDataUrls,
+} from '../../../src/providers/requests/media-parts.ts';
 import { allMedia, contents, dataUrl } from '../contract/all-fields.ts';
 import { formBody, jpegFile } from '../../../src/providers/requests/request-bodies.ts';
 

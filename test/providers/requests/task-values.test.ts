@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../src/platform/text/json.ts';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
-import { fetchMediaOfTemplate, seedOf, taskValues, withoutAddresses } from '../../../src/providers/requests/task-values.ts';
+import {
+  fetchMediaOfTemplate,
+  seedOf,
+  taskValues,
+  withoutAddresses,
+} from '../../../src/providers/requests/task-values.ts';
 import { allFields, allMedia } from '../contract/all-fields.ts';
 import { jobRequest } from '../contract/job-request.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';

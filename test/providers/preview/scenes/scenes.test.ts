@@ -62,7 +62,11 @@ test('the seed of a film is that of its model and its fields, in the order of th
   const input = withDefaults({ prompt: 'a boat', seed: 7 });
   const { prompt, ...others } = input;
   assert.equal(filmSeed('m', { ...others, prompt }), filmSeed('m', input));
-  for (const other of [filmSeed('n', input), filmSeed('m', { ...input, seed: 8 }), filmSeed('m', { ...input, prompt: 'x' })])
+  for (const other of [
+    filmSeed('n', input),
+    filmSeed('m', { ...input, seed: 8 }),
+    filmSeed('m', { ...input, prompt: 'x' }),
+  ])
     assert.notEqual(other, filmSeed('m', input));
 });
 
