@@ -1,93 +1,12 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { describe, test, type TestContext } from 'node:test';
-import { withDefaults } from '../../src/catalogue/input/task-input.ts';
+import { describe, test } from 'node:test';
 import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
-import type { JsonObject } from '../../src/platform/text/json.ts';
-import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
-import { createProviders, type OpenProvider, type ProvidersDeps } from '../../src/providers/provider-registry.ts';
-import { heldProvider } from '../support/tasks/fake-providers.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { jobOf, jobRequest, lostCall, signal } from './contract/job-request.ts';
-import { catalogueFrom } from './provider-registry-stage.ts';
+import type { OpenProvider } from '../../src/providers/provider-registry.ts';
+import { baseUrl, fileOfVendor, job, type Opened, opened, type Settings, workflow } from './adapter-stage.ts';
+import { signal } from './contract/job-request.ts';
 
-// What each kind makes of its settings: the configuration of its jobs, its connection, and the bounds of its requests.
-
-const jobKey = '0193a5b0-7c1e-4000-8000-000000000001';
-const request = jobRequest({ jobKey, input: withDefaults({ prompt: 'a fox' }) });
-const job = jobOf(request, 'job-1');
-const baseUrl = 'http://upstream.example';
-const key = { env: 'UPSTREAM_KEY' };
-
-type Settings = Readonly<Record<string, unknown>>;
-type Opened = { readonly parameters?: Settings; readonly answerTo?: AnswerTo };
-/** The status and the body of each answer, by default an error that proves nothing. */
-type AnswerTo = (line: string) => readonly [status: number, body: JsonObject];
-
-/** Opens a provider as a worker does; its requests and the options of its client are recorded. */
-function opened(settings: Settings, { parameters = {}, answerTo = () => [500, {}] }: Opened = {}) {
-  const catalogue = catalogueFrom(
-    {
-      providers: { studio: { baseUrl, timeouts: { submitSeconds: 50 }, ...settings } },
-      models: [
-        {
-          model: 'film',
-          title: 'Film',
-          prices: [{ creditsPerSecond: 1 }],
-          tiers: [[{ provider: 'studio', model: 'upstream-1', parameters }]],
-        },
-      ],
-    },
-    { 'w.json': { '1': { class_type: 'Text', inputs: { text: '{{prompt}}' } } }, 'p.json': fileOfVendor },
-  );
-  const requests: (readonly [line: string, timeoutMs: number, maxBytes: number])[] = [];
-  const signals = new Set<AbortSignal>();
-  const client: UpstreamClient = {
-    call: async (method, path, options) => {
-      const line = `${method} ${path}`;
-      requests.push([line, options.timeoutMs, options.maxBytes]);
-      signals.add(options.signal);
-      const [status, body] = answerTo(line);
-      return { status, headers: {}, body: Buffer.from(JSON.stringify(body)) };
-    },
-    download: () => assert.fail('nothing is downloaded'),
-  };
-  const connections: Parameters<ProvidersDeps['openClient']>[0][] = [];
-  const providers = createProviders({
-    catalogue: () => catalogue,
-    preview: heldProvider({ onRun: () => {} }),
-    readSecret: (ref) => () => `secret of ${ref.env}`,
-    openClient: (upstream) => {
-      connections.push(upstream);
-      return client;
-    },
-    warn: () => {},
-    emit: () => {},
-  });
-  const [entry] = catalogue.models.get('film')?.tiers.flat() ?? [];
-  const open = entry && providers.ofEntry(entry);
-  assert.ok(open);
-  return { open, providers, requests, signals, connection: connections[0] ?? assert.fail('no client was opened') };
-}
-
-const fileOfVendor = {
-  auth: { kind: 'query', name: 'api_key' },
-  headers: { 'X-Version': '2', 'X-Id': '$uuid' },
-  keyOrigins: ['https://files.example'],
-  images: 'link',
-  rules: [{ durations: [5] }],
-  create: { path: "'/jobs'", json: "{'input': input}", id: 'body.id' },
-  status: { path: "'/jobs/' & job.id", state: 'body.state', states: { done: 'succeeded' }, minSeconds: 5 },
-  result: { url: 'body.url' },
-  example: {
-    baseUrl: 'https://vendor.example',
-    model: 'm',
-    input: { prompt: 'x' },
-    job: { id: '1' },
-    video: 'https://vendor.example/1.mp4',
-    exchanges: [{ step: 'create', request: 'POST /jobs', means: 'unknown' }],
-  },
-};
+// What each kind makes of its settings: the configuration of its jobs, and its connection.
 
 function traitsOf({ provider, imageReference }: OpenProvider) {
   const { name, config, runs, images, clips } = provider;
@@ -97,8 +16,8 @@ function traitsOf({ provider, imageReference }: OpenProvider) {
   return { ...common, namesJobs, forgetsJobs, uploads, maxBatch, minPollMs, maxPollsPerSecond, submitTimeoutMs };
 }
 
+const key = { env: 'UPSTREAM_KEY' };
 const polled = { pollsPerSecond: 7 };
-const workflow = { parameters: { workflow: './w.json', fps: 16 } };
 const frozenWorkflow = { parameters: { workflow: './w.json', fps: 16 } };
 const traits = {
   name: 'studio',
@@ -115,7 +34,6 @@ const traits = {
   submitTimeoutMs: 50_000,
 };
 
-const videos = (dialect: string) => ({ kind: 'openai-videos', dialect, ...polled });
 const kinds: readonly (readonly [settings: Settings, more: Opened, traits: object, options: object])[] = [
   [
     { kind: 'own', ...polled },
@@ -149,7 +67,7 @@ const kinds: readonly (readonly [settings: Settings, more: Opened, traits: objec
   ).map(
     ([dialect, own]) =>
       [
-        videos(dialect),
+        { kind: 'openai-videos', dialect, ...polled },
         { parameters: { steps: 3 } },
         { kind: 'openai-videos', ...own },
         { parameters: { steps: 3 }, dialect },
@@ -271,136 +189,4 @@ test('the key of a provider is a bearer token, unless its file needs it elsewher
   const [, claims = ''] = authorization.split('.');
   const { iss } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { readonly iss: unknown }; // a token
   assert.equal(iss, 'secret of ACCESS');
-});
-
-type Step = 'submit' | 'status' | 'statuses' | 'recover' | 'cancel';
-type Bounded = readonly (readonly [line: string, timeoutMs: number, maxBytes: number])[];
-
-const noJob: AnswerTo = (line) => {
-  if (line === 'GET /queue') return [200, { queue_running: [], queue_pending: [] }];
-  return line.startsWith('HEAD') ? [404, {}] : [200, {}];
-};
-const [kib, mib] = [1024, 1024 * 1024];
-const view = `HEAD /view?filename=${jobKey}_00001_.mp4&subfolder=videogen&type=output`;
-const comfyStatus: Bounded = [`GET /queue`, `GET /history/${jobKey}`, view].map((line) => [line, 15_000, 16 * mib]);
-const predictions = 'POST /models/upstream-1/predictions';
-
-/** Each request with its limits of time and of the answer's bytes. A create has what its setting says. */
-const bounds: readonly (readonly [settings: Settings, more: Opened, expected: Record<Step, Bounded>])[] = [
-  [
-    { kind: 'own' },
-    {},
-    {
-      submit: [[`PUT /jobs/${jobKey}`, 50_000, 64 * kib]],
-      status: [[`GET /jobs/${jobKey}`, 10_000, 64 * kib]],
-      statuses: [1, 2].map(() => [`GET /jobs/${jobKey}`, 10_000, 64 * kib]),
-      recover: [[`GET /jobs/${jobKey}`, 30_000, 64 * kib]],
-      cancel: [[`DELETE /jobs/${jobKey}`, 15_000, 64 * kib]],
-    },
-  ],
-  [
-    { kind: 'ark', paths: { create: '/c', get: '/g/{id}', list: '/l' } },
-    { answerTo: () => [200, { id: 'job-1', status: 'queued', items: [] }] },
-    {
-      submit: [['POST /c', 50_000, 4_000_000]],
-      status: [['GET /g/job-1', 10_000, 4_000_000]],
-      statuses: [
-        ['GET /l?page_num=1&page_size=100&filter.task_ids=job-1&filter.task_ids=job-1', 10_000, 4_000_000],
-        ...[1, 2].map(() => ['GET /g/job-1', 10_000, 4_000_000] as const),
-      ],
-      recover: [['GET /l?page_num=1&page_size=500&filter.model=upstream-1', 30_000, 4_000_000]],
-      cancel: [
-        ['GET /g/job-1', 10_000, 4_000_000],
-        ['DELETE /g/job-1', 15_000, 4_000_000],
-        ['GET /g/job-1', 10_000, 4_000_000],
-      ],
-    },
-  ],
-  [
-    videos('vllm-omni'),
-    {},
-    {
-      submit: [['POST /videos', 50_000, 256 * kib]],
-      status: [['GET /videos/job-1', 10_000, 256 * kib]],
-      statuses: [1, 2].map(() => ['GET /videos/job-1', 10_000, 256 * kib]),
-      recover: [['GET /videos?limit=100&order=desc', 30_000, 4 * mib]],
-      cancel: [['DELETE /videos/job-1', 15_000, 256 * kib]],
-    },
-  ],
-  [
-    { kind: 'comfyui' },
-    { ...workflow, answerTo: noJob },
-    {
-      submit: [...comfyStatus, ['POST /prompt', 50_000, 16 * mib]],
-      status: comfyStatus,
-      // Two jobs share the queue.
-      statuses: [...comfyStatus.slice(0, 2), ...comfyStatus.slice(1, 2), ...[1, 2].flatMap(() => comfyStatus.slice(2))],
-      recover: comfyStatus,
-      cancel: [['POST /queue', 15_000, 16 * mib], ['POST /interrupt', 15_000, 16 * mib], ...comfyStatus],
-    },
-  ],
-  [
-    { kind: 'comfy-v2' },
-    workflow,
-    {
-      submit: [['POST /api/v2/jobs', 50_000, 4_000_000]],
-      status: [['GET /api/v2/jobs/job-1', 15_000, 4_000_000]],
-      statuses: [1, 2].map(() => ['GET /api/v2/jobs/job-1', 15_000, 4_000_000]),
-      recover: [['GET /api/v2/jobs?limit=100', 15_000, 4_000_000]],
-      cancel: [['POST /api/v2/jobs/job-1/cancel', 15_000, 4_000_000]],
-    },
-  ],
-  [
-    { kind: 'http', file: 'builtin:replicate-seedance' },
-    {},
-    {
-      submit: [[predictions, 50_000, 256 * kib]],
-      status: [['GET /predictions/job-1', 10_000, 256 * kib]],
-      statuses: [1, 2].map(() => ['GET /predictions/job-1', 10_000, 256 * kib]),
-      recover: [['GET /predictions', 30_000, 256 * kib]],
-      cancel: [['POST /predictions/job-1/cancel', 15_000, 256 * kib]],
-    },
-  ],
-];
-
-/** The clock stands still, so the whole time of a create is left for its last request. */
-function stopClock(t: TestContext): void {
-  t.mock.method(performance, 'now', () => 0);
-}
-
-describe('every request has a limit of time, a limit of bytes, and the signal of its caller, at', () => {
-  for (const [settings, more, expected] of bounds)
-    test(String(settings['kind']), async (t) => {
-      stopClock(t);
-      const { open, requests, signals } = opened(settings, more);
-      const { provider } = open;
-      assert.ok(provider.runs === 'upstream');
-      const steps: Record<Step, () => Promise<unknown>> = {
-        submit: () => provider.submit(request, signal),
-        status: () => provider.status([job], signal),
-        statuses: () => provider.status([job, job], signal),
-        recover: () => provider.recover(lostCall(request), signal),
-        cancel: () => provider.cancel(job, signal),
-      };
-      const seen: Record<string, Bounded> = {};
-      for (const [name, step] of Object.entries(steps)) {
-        await step();
-        seen[name] = requests.splice(0);
-      }
-      assert.deepEqual(seen, expected);
-      assert.deepEqual([...signals], [signal]);
-    });
-
-  test('cog', async (t) => {
-    const { open, requests } = opened({ kind: 'cog' }, { parameters: { input: { prompt: '{{prompt}}' } } });
-    const { provider } = open;
-    assert.ok(provider.runs === 'held');
-    await provider.check?.(signal);
-    const to = { workFolder: await temporaryFolder(t), signal, onStarted: () => {} };
-    assert.equal((await provider.run(request, () => {}, to)).kind, 'lost');
-    assert.deepEqual(requests, [
-      ['GET /health-check', 10_000, 256 * kib],
-      [`PUT /predictions/${jobKey}`, 86_400_000, 1.5 * 2 ** 30],
-    ]);
-  });
 });
