@@ -11,6 +11,7 @@ import {
   isStorableJob,
   readBody,
   type Reply,
+  upstreamError,
 } from '../../src/providers/answers.ts';
 
 const vendorError = { error: { code: 'quota', message: 'no' } };
@@ -167,7 +168,14 @@ describe('what an answer to a status request proves', () => {
 describe('the detail for operators', () => {
   test('is bounded, and can be stored', () => {
     const detail = detailOf(answer(500, `\0${'🎬'.repeat(10_000)}`));
-    assert.ok(detail.length <= 8192 && detail.isWellFormed() && !detail.includes('\0'));
+    // The zero takes a place of the 8,192 characters.
+    assert.equal(detail.length, 8191);
+    assert.ok(detail.isWellFormed() && !detail.includes('\0'));
+    assert.deepEqual(upstreamError('input', 'c'.repeat(101), 'm'.repeat(8193)), {
+      kind: 'input',
+      code: 'c'.repeat(100),
+      detail: 'm'.repeat(8192),
+    });
   });
 
   test('includes the details of an error of our client', () => {
@@ -182,6 +190,8 @@ function fault(wasSent: boolean): Error {
 
 test('a handle is stored when it has at most 4,096 bytes, however few characters these are', () => {
   const handle = (text: string) => ({ id: 'j1', handle: { text } });
-  assert.equal(isStorableJob(handle('x'.repeat(4_000))), true);
+  const empty = '{"text":""}'.length;
+  assert.equal(isStorableJob(handle('x'.repeat(4096 - empty))), true);
+  assert.equal(isStorableJob(handle('x'.repeat(4097 - empty))), false);
   assert.equal(isStorableJob(handle('漢'.repeat(1_400))), false);
 });

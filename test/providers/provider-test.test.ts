@@ -27,7 +27,7 @@ async function tested(t: TestContext, baseUrl: string, kind: 'own' | 'cog' = 'ow
   const [entry] = catalogue.models.get('film')?.tiers.flat() ?? [];
   assert.ok(entry);
   const { latencyMs, ...result } = await run(entry, signal);
-  assert.ok(latencyMs === undefined || latencyMs >= 0);
+  assert.ok(latencyMs !== undefined && Number.isInteger(latencyMs) && latencyMs >= 0, String(latencyMs));
   return result;
 }
 

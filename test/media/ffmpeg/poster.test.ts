@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
+import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../../src/catalogue/media/frame-size.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { isUsablePoster, makePoster, posterSize } from '../../../src/media/ffmpeg/poster.ts';
@@ -79,6 +80,26 @@ test('the poster shows the colours that the video shows', async (t) => {
     const found = channels[i]?.mean ?? Number.NaN;
     assert.ok(Math.abs(found - wanted) < 6, `channel ${i} is ${found}, not ${wanted}`);
   }
+});
+
+test('a poster is one picture of the file alone, within bounds of memory and time', async () => {
+  const runs: Parameters<Ffmpeg>[0][] = [];
+  const asked: Ffmpeg = async (run) => void runs.push(run);
+  await makePoster(asked, '/v/film.mp4', '/w/poster.jpg', { durationSeconds: 10, ...small, signal });
+  const filters = 'scale=320:180:out_color_matrix=bt601,format=yuv420p,scale=out_range=pc';
+  assert.deepEqual(runs, [
+    {
+      args: [
+        ...['-skip_frame', 'noref', '-ss', '4.000', '-threads', '2', '-max_alloc', '536870912'],
+        ...['-max_pixels', '33554432', '-enable_drefs', '0', '-f', 'mov', '-i', '/v/film.mp4'],
+        ...['-frames:v', '1', '-an', '-threads', '2', '-vf', filters, '-pix_fmt', 'yuvj420p'],
+        ...['-q:v', '4', '-f', 'image2', '-update', '1', '/w/poster.jpg'],
+      ],
+      cwd: '/w',
+      signal,
+      limitMs: 240_000,
+    },
+  ]);
 });
 
 test('a file that cannot be decoded gives no poster', async (t) => {

@@ -64,6 +64,30 @@ test('finished files are copied and those of unfinished tasks are counted; a rep
   assert.deepEqual(countsOf(await copy(from, to)), { files: 31, copied: 0, present: 31, ...none });
 });
 
+test('progress counts files and bytes, up to all of them', async () => {
+  const [from, to] = [await filled(12), createFolderFiles(newFolder())];
+  await putText(from, 'staging/7/video.mp4', 'x');
+  const seen: number[] = [];
+  const onProgress = ({ doneFiles }: { readonly doneFiles: number }) => seen.push(doneFiles);
+  const end = await copyFiles({ from, to, signal: never, onProgress });
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 12 }, (_, index) => index + 1),
+  );
+  // "video 0" to "video 9" and two with a digit more.
+  const total = { files: 12, bytes: 86, doneFiles: 12, doneBytes: 86, copied: 12, present: 0, deleted: 0 };
+  assert.deepEqual(end, { ...total, failed: [], unfinished: 1 });
+});
+
+test('a store that takes no file ends the copy after twenty failures and those in progress', async () => {
+  const [from, to] = [await filled(40), createFolderFiles(newFolder())];
+  const full: MediaFiles = { ...to, put: () => Promise.reject(new Error('no space')) };
+  const { failed, doneFiles, copied } = await copy(from, full);
+  assert.ok(failed.length >= 20 && failed.length < 24, String(failed.length));
+  assert.deepEqual([doneFiles, copied], [failed.length, 0]);
+  assert.deepEqual(new Set(failed.map(({ error }) => String(error))), new Set(['Error: no space']));
+});
+
 test('what a worker has written to the target is newer and stays', async () => {
   const [from, to] = [await filled(1), createFolderFiles(newFolder())];
   await putText(to, 'results/0/video.mp4', 'newer');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -95,9 +95,21 @@ test('drafts that killed writers left are swept, fresh ones are not', async () =
   const { root, store } = newStore();
   const drafts = join(root, '.drafts');
   await mkdir(drafts, { recursive: true });
-  for (const name of ['stale', 'fresh']) await writeFile(join(drafts, name), 'half a video');
-  const twoDaysAgo = Date.now() / 1000 - 2 * 24 * 60 * 60;
-  await utimes(join(drafts, 'stale'), twoDaysAgo, twoDaysAgo);
+  for (const name of ['stale', 'recent', 'fresh']) await writeFile(join(drafts, name), 'half a video');
+  const dayAgo = Date.now() / 1000 - 24 * 60 * 60;
+  await utimes(join(drafts, 'stale'), dayAgo - 600, dayAgo - 600);
+  await utimes(join(drafts, 'recent'), dayAgo + 600, dayAgo + 600);
   await store.put(key, await fileOf('x'));
-  assert.deepEqual(await readdir(drafts), ['fresh']);
+  assert.deepEqual((await readdir(drafts)).toSorted(), ['fresh', 'recent']);
+});
+
+test('a stored file can be read by this service alone, which sends it itself, and no link writes it', async () => {
+  const { root, store } = newStore();
+  const source = await fileOf('x');
+  await chmod(source, 0o644);
+  await store.put(key, source);
+  assert.equal((await stat(join(root, key))).mode & 0o777, 0o600);
+  const link = { key, contentType: 'video/mp4', downloadName: 'x', disposition: 'inline', linkExpiresAt: 0 } as const;
+  assert.deepEqual(await store.sourceOf(link, 'GET'), { kind: 'file', root, path: `/${key}` });
+  assert.equal(await store.uploadLink(key, 60_000), undefined);
 });

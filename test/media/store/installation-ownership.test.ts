@@ -98,3 +98,21 @@ test('a process that died while it marked its store is replaced', async (t) => {
   await database.db.run({ name: 'test-old-claim', text });
   assert.equal(await check('results'), undefined);
 });
+
+test('an operator adopts both stores and the namespace, for the next processes', async (t) => {
+  const { stores, check, markerOf } = await folders(t);
+  assert.equal(await claimOrCheckNamespace(database.db, 'old'), undefined);
+  await check('elsewhere');
+  await adoptStores(database.db, stores('one', 'two'), 'new');
+  const marker = await markerOf('elsewhere');
+  assert.deepEqual([await markerOf('one'), await markerOf('two')], [marker, marker]);
+  assert.deepEqual([await check('one'), await check('two', 'one')], [undefined, undefined]);
+  assert.equal(await claimOrCheckNamespace(database.db, 'new'), undefined);
+  assert.notEqual(await claimOrCheckNamespace(database.db, 'old'), undefined);
+});
+
+test('an adoption is the first mark of an installation without one', async (t) => {
+  const { base, stores, check } = await folders(t);
+  await adoptStores(database.db, stores('one'), 'default');
+  assert.equal(await check('two'), `RESULT_STORE (${join(base, 'two')}) is not the store of this installation`);
+});

@@ -40,3 +40,32 @@ for (const bad of notKeys) {
     assert.equal(store.open({ key: bad, expires: '9999999999', signature: 'x' }), undefined);
   });
 }
+
+test('the owner of a file gets it as an attachment, without a link', () => {
+  const store = createFolderStore('.');
+  const attachment = { disposition: 'attachment', linkExpiresAt: 0 };
+  assert.deepEqual(store.attachment('uploads/0193/audio.mp3'), {
+    key: 'uploads/0193/audio.mp3',
+    contentType: 'audio/mpeg',
+    downloadName: '0193-audio.mp3',
+    ...attachment,
+  });
+  assert.deepEqual(store.attachment('a/b/c.jpg')?.downloadName, 'b-c.jpg');
+  for (const bad of notKeys) assert.equal(store.attachment(bad), undefined, bad);
+  const link = { key, ...partsOf(store.link(key)) };
+  assert.equal(store.open(link, 'attachment')?.disposition, 'attachment');
+});
+
+test('a link to an archive is for that archive alone, until it expires, and opens no file', () => {
+  let now = startMs;
+  const store = createFolderStore('.', { now: () => now });
+  const link = store.archiveLink('films', 5_000);
+  assert.match(link, /^http:\/\/media\.test\/media\/archives\/films\.zip\?/);
+  const parts = partsOf(link);
+  assert.equal(store.isArchiveSigned('films', parts), true);
+  assert.equal(store.isArchiveSigned('other', parts), false);
+  assert.equal(store.isArchiveSigned('films', { ...parts, expires: String(Number(parts.expires) + 1) }), false);
+  assert.equal(store.open({ key: 'archives/films.zip', ...parts }), undefined);
+  now += 5_000;
+  assert.equal(store.isArchiveSigned('films', parts), false);
+});

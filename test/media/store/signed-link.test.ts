@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLinkSigner, type PresentedLink } from '../../../src/media/store/signed-link.ts';
+import type { Task } from '../../../src/catalogue/tasks/task.ts';
+import { createLinkSigner, type PresentedLink, signResultLinks } from '../../../src/media/store/signed-link.ts';
 
 const secret = 'a secret of the installation that nobody knows';
 const key = 'results/0193/video.mp4';
@@ -115,4 +116,19 @@ test('after a rotation of the secret old links stay valid, new ones are not sign
   const link = partsOf(rotated.sign(key));
   assert.equal(signer.verify(link), undefined);
   assert.ok(signerAt(() => startMs, { secret: 'the next secret' }).verify(link));
+});
+
+test('a link of an earlier release stays valid', () => {
+  assert.equal(good.signature, 'KNEYot9uurryxayXkVsGskYCTyA9B1zLWx9JAX7c9Vk');
+});
+
+test('a task has links to its video and its last frame after its success, until its media is deleted', () => {
+  const store = { link: (name: string) => `link to ${name}` };
+  const linksOf = (task: object) => signResultLinks(store, task as Task); // the fields that are read
+  const result = { videoKey: 'v.mp4', posterKey: 'p.jpg' };
+  assert.deepEqual(linksOf({}), { resultUrls: [] });
+  assert.deepEqual(linksOf({ result }), { resultUrls: ['link to v.mp4'] });
+  const withFrame = { ...result, lastFrameKey: 'l.jpg' };
+  assert.deepEqual(linksOf({ result: withFrame }), { resultUrls: ['link to v.mp4'], lastFrameUrl: 'link to l.jpg' });
+  assert.deepEqual(linksOf({ result: withFrame, mediaDeletedAt: 1 }), { resultUrls: [] });
 });

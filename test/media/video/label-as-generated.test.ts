@@ -95,6 +95,24 @@ test('another packet of XMP is blanked where it is, so that the file has one, an
   await decode(file);
 });
 
+test('a packet of XMP is blanked whole, and is searched for the mark in its first MiB', async () => {
+  const mib = 1024 * 1024;
+  const secret = xmpBox('secret '.repeat(30_000));
+  const file = await marked(Buffer.concat([clip, secret]));
+  assert.deepEqual(typesOf(file), ['ftyp', 'moov', 'free', 'mdat', 'free', 'uuid']);
+  assert.ok(file.subarray(clip.length + 8, clip.length + secret.length).every((byte) => byte === 0));
+  // The type of the box takes 16 bytes.
+  const padded = (bytes: number) => xmpBox(' '.repeat(bytes - 16 - aiSourceType.length) + aiSourceType);
+  for (const [bytes, isMarked] of [
+    [mib, true],
+    [mib + 1, false],
+  ] as const) {
+    const path = await written(Buffer.concat([clip, padded(bytes)]));
+    const result = await labelAsGenerated(path, `${path}.marked`, mark);
+    assert.equal(result === path, isMarked, String(bytes));
+  }
+});
+
 test('data up to the end of the file gets its size, so that the mark is no part of it', async () => {
   const open = Buffer.from(clip);
   const data = clip.indexOf('mdat', 0, 'latin1') - 4;

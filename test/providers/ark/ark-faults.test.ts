@@ -76,6 +76,22 @@ describe('a create that is answered', () => {
       assert.deepEqual({ ...seen, ...expected }, seen);
     });
   }
+
+  test('with a known code means the same with every status of a refusal', async () => {
+    const refusals = new Set([400, 401, 403, 404, 413, 422, 429]);
+    const known = cases.filter(
+      ([status, body]) => refusals.has(status) && !/SomethingNew|constructor|detail|^\{\}$/.test(JSON.stringify(body)),
+    );
+    assert.ok(known.length > 30);
+    for (const [, body, expected] of known) {
+      for (const status of [400, 413, 429]) {
+        const provider = arkProvider('http://ark.example', { client: answering(status, body) });
+        const outcome = await provider.submit(jobRequest(), signal);
+        const seen = outcome.kind === 'refused' ? { kind: outcome.kind, error: outcome.error.kind } : outcome;
+        assert.deepEqual({ ...seen, ...expected }, seen, `${status} ${JSON.stringify(body)}`);
+      }
+    }
+  });
 });
 
 test('a refusal for its content names the refused part', async () => {

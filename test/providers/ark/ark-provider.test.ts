@@ -110,6 +110,12 @@ describe('the request for a job', () => {
     assert.doesNotMatch(JSON.stringify(upstream.creates), /client\.example/);
   });
 
+  test('has the name of Ark for 2160p', async (t) => {
+    const { upstream, begin } = await stage(t);
+    await begin({ input: withDefaults({ prompt: 'a fox', resolution: '2160p' }) });
+    assert.equal(upstream.creates[0]?.resolution, '4k');
+  });
+
   test('gives a job an hour in the queue at least, and three days at most', async (t) => {
     const { upstream, begin } = await stage(t);
     await begin({ deadlineMs: 10_000 });

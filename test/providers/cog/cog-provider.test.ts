@@ -265,33 +265,34 @@ describe('an answer of cog', () => {
   });
 });
 
-test('a held request counts as a started job only once the server responds to its health check', async (t) => {
-  let health = 'STARTING';
-  let checks = 0;
-  const baseUrl = await serve(t, (request, response) => {
-    request.resume();
-    if (request.url !== '/health-check') return;
-    checks += 1;
-    if (health === 'none') request.socket.destroy();
-    else response.end(`{"status":"${health}"}`);
+for (const started of ['BUSY', 'READY'])
+  test(`a held request counts as a started job only once the server responds ${started} to its health check`, async (t) => {
+    let health = 'STARTING';
+    let checks = 0;
+    const baseUrl = await serve(t, (request, response) => {
+      request.resume();
+      if (request.url !== '/health-check') return;
+      checks += 1;
+      if (health === 'none') request.socket.destroy();
+      else response.end(`{"status":"${health}"}`);
+    });
+    const provider = providerAt(baseUrl, { startCheckMs: 1 });
+    const stop = new AbortController();
+    let starts = 0;
+    const running = provider.run(jobRequest({ input: withDefaults({ prompt: 'x' }) }), () => undefined, {
+      workFolder: await temporaryFolder(t),
+      signal: stop.signal,
+      onStarted: () => (starts += 1),
+    });
+    for (const state of ['STARTING', 'none', 'UNHEALTHY']) {
+      health = state;
+      const before = checks;
+      // The first of the two may have been sent in the state before.
+      await waitFor(`two checks: ${state}`, () => (checks > before + 1 ? true : undefined));
+      assert.equal(starts, 0, state);
+    }
+    health = started;
+    await waitFor('the start', () => (starts === 1 ? true : undefined));
+    await Promise.all([assert.rejects(running), Promise.resolve(stop.abort())]);
+    assert.equal(starts, 1);
   });
-  const provider = providerAt(baseUrl, { startCheckMs: 1 });
-  const stop = new AbortController();
-  let starts = 0;
-  const running = provider.run(jobRequest({ input: withDefaults({ prompt: 'x' }) }), () => undefined, {
-    workFolder: await temporaryFolder(t),
-    signal: stop.signal,
-    onStarted: () => (starts += 1),
-  });
-  for (const state of ['STARTING', 'none', 'UNHEALTHY']) {
-    health = state;
-    const before = checks;
-    // The first of the two may have been sent in the state before.
-    await waitFor(`two checks: ${state}`, () => (checks > before + 1 ? true : undefined));
-    assert.equal(starts, 0, state);
-  }
-  health = 'BUSY';
-  await waitFor('the start', () => (starts === 1 ? true : undefined));
-  await Promise.all([assert.rejects(running), Promise.resolve(stop.abort())]);
-  assert.equal(starts, 1);
-});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LostCreate } from '../../../src/providers/provider-contract.ts';
-import { findJobOfCreate } from '../../../src/providers/jobs/find-lost-create.ts';
+import { findJobOfCreate, isSinceCreate, listsAllSinceCreate } from '../../../src/providers/jobs/find-lost-create.ts';
 import { jobRequest, lostCall } from '../contract/job-request.ts';
 
 // Upstreams without names for jobs list candidates. A task that got the job of another would deliver a stranger's video.
@@ -73,4 +73,21 @@ describe('a create whose response was lost', () => {
     const pauses = await Promise.all([0, 10_000, 60_000, 119_000, 120_000].map(pauseAt));
     assert.deepEqual(pauses, [2_000, 5_000, 15_000, 1_000, 'unknown']);
   });
+});
+
+test('a job counts as made since the create from a minute before it on, because clocks differ', () => {
+  const lost = { intendedAt: 1_000_000 };
+  assert.deepEqual(
+    [939, 940, 1_000].map((createdAt) => isSinceCreate(createdAt, lost)),
+    [false, true, true],
+  );
+  const [newer, older] = [{ created_at: 940 }, { created_at: 939 }];
+  for (const [jobs, isCut, listsAll] of [
+    [[], false, true],
+    [[newer], false, true],
+    [[], true, false],
+    [[newer, newer], true, false],
+    [[newer, older], true, true],
+  ] as const)
+    assert.equal(listsAllSinceCreate(jobs, isCut, lost), listsAll);
 });

@@ -31,6 +31,20 @@ describe('a job that is missing', () => {
     assert.equal(ends.get('job')?.state, 'lost');
   });
 
+  // The first answer comes after 10 ms here; it counts from a minute after the acceptance on.
+  for (const [forgetsJobs, ageMs, lostAt] of [
+    [true, 59_990, 5_010],
+    [true, 59_989, 5_510],
+    [false, 59_990, 60_010],
+  ] as const)
+    test(`is gone after ${lostAt} ms if it was accepted ${ageMs} ms ago: ${forgetsJobs ? 'in memory' : 'stored'}`, async (t) => {
+      const { follow, pass, say, ends } = stage(t, { forgetsJobs });
+      follow('job', { ageMs });
+      say(async ({ ids }) => says(ids, () => missing));
+      await pass(lostAt + 1_000);
+      assert.deepEqual(ends.get('job'), { at: lostAt, state: 'lost' });
+    });
+
   test('is not gone by two answers, however long the time between them', async (t) => {
     const { follow, pass, say, ends } = stage(t);
     follow('job', { ageMs: 61_000 });

@@ -205,3 +205,13 @@ describe('an answer that is no verdict', () => {
     assert.equal(ends.size, 0);
   });
 });
+
+test('the progress that an upstream reports is passed on, and each answer is counted as one or as unclear', async (t) => {
+  const { follow, pass, say, progress, outcomes } = stage(t);
+  follow('job');
+  const story = [{ ...running, progress: 10 }, running, unclear, { state: 'queued' as const, progress: 0 }, succeeded];
+  say(async ({ ids }) => says(ids, () => story.shift() ?? succeeded));
+  await pass(10_000);
+  assert.deepEqual(progress, [10, 0]);
+  assert.deepEqual(outcomes, ['answered', 'answered', 'unclear', 'answered', 'answered']);
+});

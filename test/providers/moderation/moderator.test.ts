@@ -111,7 +111,11 @@ test('a plain hook gets prompt and images together, and names its reason', async
     imageUrls: ['https://media.test/signed/a.jpg', 'https://media.test/signed/b.jpg'],
   });
   assert.deepEqual(await check(moderator, { prompt: 'nude' }), { kind: 'refused', category: 'sexual' });
-  for (const reason of [undefined, null, '', `${prompt} is not allowed`, 'x'.repeat(65), 'two\nlines', 7]) {
+  for (const [reason, category = reason] of [['x'.repeat(64)], [' self-harm/intent ', 'self-harm/intent'], ['s3.1']]) {
+    fake.answerWith(json({ allow: false, reason }));
+    assert.deepEqual(await check(moderator), { kind: 'refused', category });
+  }
+  for (const reason of [undefined, null, '', '3d', `${prompt} is not allowed`, 'x'.repeat(65), 'two\nlines', 7]) {
     fake.answerWith(json({ allow: false, reason }));
     assert.deepEqual(await check(moderator), { kind: 'refused', category: 'unspecified' }, String(reason));
   }
@@ -139,8 +143,8 @@ function allowing(bytes: number): string {
   return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
 }
 
-test('an answer has at most 256 KiB', async () => {
-  fake.answerWith((response) => response.end(allowing(256 * 1024)));
+test('an answer has any status of a success, and at most 256 KiB', async () => {
+  fake.answerWith((response) => response.writeHead(299).end(allowing(256 * 1024)));
   assert.deepEqual(await check(moderatorWith()), { kind: 'allowed' });
 });
 
@@ -150,6 +154,7 @@ const broken: Record<string, (response: ServerResponse) => unknown> = {
     response.writeHead(200, { 'content-length': 99 }).write('{"results":['),
   'a connection that is cut': (response) => response.destroy(),
   'an error status': (response) => response.writeHead(500).end('{"results":[{"flagged":false}]}'),
+  'a choice of addresses': (response) => response.writeHead(300).end('{"results":[{"flagged":false}]}'),
   'too many requests': (response) => response.writeHead(429).end(),
   'a redirect to an endpoint that would allow it': (response) =>
     response.writeHead(307, { location: fake.openai }).end('{"results":[{"flagged":false}]}'),

@@ -6,7 +6,7 @@ import type { SubmitOutcome } from '../../../src/providers/provider-contract.ts'
 import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts';
+import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
 import { answering, clientFor } from '../loopback-client.ts';
 import { key, stage } from './videos-stage.ts';
 
@@ -36,6 +36,12 @@ describe('what a refusal of a create means', () => {
       { kind: 'refused', why: 'content' },
     ],
     ['openrouter', 429, { error: { code: 429, message: 'slow' } }, { kind: 'not_accepted', why: 'busy' }],
+    [
+      'openrouter',
+      429,
+      { error: { code: 429, message: 'slow', metadata: { reasons: ['too many'] } } },
+      { kind: 'not_accepted', why: 'busy' },
+    ],
     ['openrouter', 503, { error: { code: 503, message: 'no provider' } }, { kind: 'unknown', why: undefined }],
   ];
   for (const [dialect, status, body, expected] of cases) {
@@ -158,6 +164,9 @@ describe('the record of a job', () => {
     ...[-1, 101, '40'].map((progress) => [{ status: 'running', progress }, { state: 'running' }] as const),
     [{ status: 'failed', error: 'out of memory' }, failed('failed', 'out of memory')],
     [{ status: 'failed', error: { code: 'oom', message: 'no memory' } }, failed('oom', 'no memory')],
+    [{ status: 'failed', error: { code: null, message: 'no memory' } }, failed('failed', 'no memory')],
+    [{ status: 'failed', error: { code: 500, message: 'no memory' } }, failed('500', 'no memory')],
+    [{ status: 'failed', error: null }, failed('failed')],
     [{ status: 'failed', error: { message: 'blocked: nsfw' } }, failed('failed', 'blocked: nsfw', 'content')],
     [
       { status: 'completed', usage: { cost: 0.123_456_7 } },
@@ -185,6 +194,8 @@ describe('a cancellation', () => {
     [200, { id: 'job-1', status: 'completed' }, 'runs_on'],
     [404, { error: { message: 'Video not found' } }, 'ended'],
     [404, { detail: 'Not Found' }, 'runs_on'],
+    [400, { error: { message: 'Video not found' } }, 'runs_on'],
+    [429, { error: { message: 'slow' } }, 'unclear'],
     [500, {}, 'unclear'],
   ] as const)
     test(`that the generic dialect answers with ${status} ${JSON.stringify(body)} is ${expected}`, async (t) => {
@@ -218,6 +229,24 @@ describe('a create whose answer was lost', () => {
     const { begin, lost } = await stage(t, 'vllm-omni');
     const { request } = await begin();
     assert.equal((await lost(request, { intendedAt: Date.now() + 3_600_000 })).kind, 'later');
+  });
+
+  test('may be hidden by a list of a hundred newer jobs that does not say whether it goes on', async (t) => {
+    const { deps } = await stage(t, 'vllm-omni');
+    const request = jobRequest();
+    const now = Math.floor(Date.now() / 1000);
+    const listed = async (others: number, more: object = {}) => {
+      const data = Array.from({ length: others }, (_, index) => ({
+        id: `x-${index}`,
+        prompt: 'other',
+        created_at: now,
+      }));
+      data.push({ id: 'job-1', prompt: request.input.prompt, created_at: now });
+      const provider = createVideosProvider({ ...deps, client: answering(200, { data, ...more }) });
+      return (await provider.recover(lostCall(request), signal)).kind;
+    };
+    assert.deepEqual([await listed(98), await listed(99)], ['found', 'later']);
+    assert.deepEqual([await listed(99, { has_more: false }), await listed(1, { has_more: true })], ['found', 'later']);
   });
 
   for (const dialect of ['sglang', 'openrouter', 'generic'] as const) {

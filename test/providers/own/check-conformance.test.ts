@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { checkConformance } from '../../../src/providers/own/check-conformance.ts';
+import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { type Finding, type ConformanceRule, conformanceRules } from '../../../src/providers/own/conformance-rules.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/own-protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -14,14 +15,20 @@ type Options = {
   readonly earlierJob?: string;
   readonly signal?: AbortSignal;
   readonly say?: (line: string) => void;
+  readonly onCall?: (method: string, options: Parameters<UpstreamClient['call']>[2]) => void;
 };
 
-async function checked(t: TestContext, { broken, earlierJob, signal, say }: Options = {}) {
+async function checked(t: TestContext, { broken, earlierJob, signal, say, onCall }: Options = {}) {
   const server = await startProtocolServer({ key, ...(broken && { broken }) });
   t.after(() => server.close());
   const baseUrl = `http://${server.address}`;
+  const client = clientFor(baseUrl, key);
+  const call: UpstreamClient['call'] = (method, path, options) => {
+    onCall?.(method, options);
+    return client.call(method, path, options);
+  };
   const findings = await checkConformance({
-    client: clientFor(baseUrl, key),
+    client: { ...client, call },
     strangers: { keyless: clientFor(baseUrl), invalid: clientFor(baseUrl, 'another-key') },
     bodies: { first: '{"version": 2, "model": "a"}', other: '{"version": 2, "model": "b"}' },
     // The command line tests this with ffmpeg.
@@ -48,6 +55,21 @@ test('a server that keeps the protocol passes every rule but the one that needs 
   assert.deepEqual([named('fail'), named('skipped')], [[], ['restart']]);
   assert.deepEqual(findings.map(({ rule }) => rule).toSorted(), Object.keys(conformanceRules).toSorted());
   assert.deepEqual([...server.jobs.values()].map(({ status }) => status).toSorted(), ['canceled', 'succeeded']);
+});
+
+test("requests have the limits of Videogen's own, and may be answered with more than the protocol allows", async (t) => {
+  const asked = new Set<string>();
+  const onCall: Options['onCall'] = (method, { timeoutMs, maxBytes, headers }) =>
+    asked.add(
+      `${method} ${timeoutMs} ms ${maxBytes / 1024 / 1024} MiB ${headers?.['range'] === undefined ? '' : 'range'}`,
+    );
+  await checked(t, { onCall });
+  assert.deepEqual([...asked].toSorted(), [
+    'DELETE 15000 ms 1 MiB ',
+    'GET 10000 ms 1 MiB ',
+    'GET 60000 ms 64 MiB range',
+    'PUT 60000 ms 1 MiB ',
+  ]);
 });
 
 /** One way to break each rule, and no other one. */

@@ -4,9 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
-import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
+import { noMedia, type ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import { fittingImages, imageDataUrls } from '../../../src/providers/requests/media-parts.ts';
+import {
+  fittingImages,
+  imageDataUrls,
+  leadingImage,
+  mediaDataUrls,
+} from '../../../src/providers/requests/media-parts.ts';
+import { allMedia, contents, dataUrl } from '../contract/all-fields.ts';
 import { formBody, jpegFile } from '../../../src/providers/requests/request-bodies.ts';
 
 describe('reference images as parts of a request', () => {
@@ -89,3 +95,25 @@ async function sizeOf(jpeg: Buffer | undefined): Promise<readonly number[]> {
   const { width, height } = await sharp(jpeg).metadata();
   return [width, height];
 }
+
+test('data URLs of clips have as many characters as the bound says, pictures not counted, or there are none', async (t) => {
+  const media = await allMedia(t);
+  const clips = [dataUrl('video/mp4', contents.video), dataUrl('audio/mpeg', contents.audio)];
+  const maxClipBytes = clips.join('').length;
+  assert.deepEqual(await mediaDataUrls(media, { maxImageBytes: 1_000, maxClipBytes }), {
+    images: [dataUrl('image/jpeg', contents.image)],
+    firstFrame: dataUrl('image/jpeg', contents.firstFrame),
+    lastFrame: dataUrl('image/jpeg', contents.lastFrame),
+    videos: [clips[0]],
+    audios: [clips[1]],
+  });
+  assert.equal(await mediaDataUrls(media, { maxImageBytes: 1_000, maxClipBytes: maxClipBytes - 1 }), undefined);
+});
+
+test('an adaptive ratio follows the first frame, or else the first image, or else the last frame', async (t) => {
+  const { images, firstFrame, lastFrame } = await allMedia(t);
+  assert.equal(leadingImage({ ...noMedia, images, firstFrame, lastFrame }), firstFrame);
+  assert.equal(leadingImage({ ...noMedia, images, lastFrame }), images[0]);
+  assert.equal(leadingImage({ ...noMedia, lastFrame }), lastFrame);
+  assert.equal(leadingImage(noMedia), undefined);
+});

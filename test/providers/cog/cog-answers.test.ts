@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
+import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { jobRequest } from '../contract/job-request.ts';
+import { providerDeps } from '../loopback-client.ts';
+
+const input = { prompt: '{{prompt}}' };
+
+describe('a prediction that an earlier attempt has begun', () => {
+  /** Runs until the first report of progress, which ends the attempt. */
+  async function joined(t: TestContext, status: number, body: string) {
+    const answer = { status, headers: {}, body: Buffer.from(body) };
+    const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
+    const client = { call: async () => answer, download: () => assert.fail('nothing is downloaded') };
+    const provider = createCogProvider({ ...deps, client });
+    const stop = new AbortController();
+    const reports: number[] = [];
+    let starts = 0;
+    const report = (percent: number) => {
+      reports.push(percent);
+      stop.abort(new Error('over'));
+    };
+    const to = { workFolder: await temporaryFolder(t), signal: stop.signal, onStarted: () => (starts += 1) };
+    const end = await provider.run(jobRequest(), report, to).then(
+      ({ kind }) => kind,
+      () => 'stopped',
+    );
+    return { end, reports, starts };
+  }
+
+  for (const [status, state, logs, percent] of [
+    [202, 'starting', '', 0],
+    [202, 'processing', ' 40%|####', 40],
+    [200, 'processing', '10% done, 37% done\n', 37],
+    [200, 'starting', '100%', 99],
+    [200, 'processing', `50%${'.'.repeat(200)}`, 0],
+  ] as const)
+    test(`is followed with the progress in its logs: ${status} ${state} ${JSON.stringify(logs.slice(0, 20))}`, async (t) => {
+      const found = await joined(t, status, JSON.stringify({ status: state, logs }));
+      assert.deepEqual(found, { end: 'stopped', reports: [percent], starts: 1 });
+    });
+
+  test('is lost by another status of the answer', async (t) => {
+    const found = await joined(t, 201, '{"status":"processing"}');
+    assert.deepEqual(found, { end: 'lost', reports: [], starts: 0 });
+  });
+});
+
+test('an answer that is larger than any video fails the job, and is not lost and run again', async (t) => {
+  const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
+  for (const [kind, expected] of [
+    ['too_large', 'failed'],
+    ['closed', 'lost'],
+    ['connect', 'not_accepted'],
+  ] as const) {
+    const call = () => Promise.reject(new OutboundError(kind, 'a test'));
+    const provider = createCogProvider({ ...deps, client: { call, download: () => assert.fail('not used') } });
+    const { signal } = new AbortController();
+    const to = { workFolder: await temporaryFolder(t), signal, onStarted: () => undefined };
+    assert.equal((await provider.run(jobRequest(), () => undefined, to)).kind, expected);
+  }
+});
