@@ -105,7 +105,7 @@ test('the maker of a task is its key or its person, also after they are gone, an
       [{ key_id: keyId }, { kind: 'key', id: keyId, name: 'renders' }],
       [{ key_id: gone }, { kind: 'key', id: gone, name: null }],
       [{ user_id: userId }, { kind: 'person', id: userId, name: 'a@example.com' }],
-      [{ user_id: gone }, { kind: 'person', id: gone, name: '(erased)' }],
+      [{ user_id: gone }, { kind: 'person', id: gone, name: 'erased user' }],
       [{}, undefined],
     ] as const)
       assert.deepEqual(await findTaskCreator(db, await newTask(db, row)), { createdBy });
