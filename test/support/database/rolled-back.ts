@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pLimit from 'p-limit';
 import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
 import type { Runner } from '../../../src/platform/database/statement.ts';
 
@@ -7,7 +8,9 @@ export async function rolledBack(db: Database, work: (transaction: Database) => 
   const done = new Error('rolled back');
   const outcome = await db
     .transaction(async (run) => {
-      await work(joiningTransaction({ run }));
+      // A connection runs one statement at a time.
+      const inTurn = pLimit(1);
+      await work(joiningTransaction({ run: (statement, values) => inTurn(() => run(statement, values)) }));
       throw done;
     })
     .catch((error: unknown) => error);

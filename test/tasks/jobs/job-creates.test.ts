@@ -122,7 +122,7 @@ test('a job that was created under the name of a repeated create belongs to the 
       [declined, { ...unanswered, outcome: 'fail' }, true, 'abandoned'],
       [declined, { ...unanswered, provider: 'other' }, true, 'abandoned'],
       [declined, { reserved_at: ago(0) }, true, 'abandoned'],
-      [unanswered, unanswered, true, 'recorded'],
+      [{ ...declined, outcome: 'fail' }, unanswered, true, 'recorded'],
     ] as const) {
       const job = await addJob(db, first);
       await addJob(db, later, job.taskId, 2);
