@@ -127,7 +127,9 @@ test('of several tasks the latest is the answer, a running one before one that h
     assert.deepEqual([await answerTo(db, 'running'), await answerTo(db, 'merged')], [latest, newest]);
   }));
 
-for (const [what, number, tasks, expected] of [
+/** The number of the create, and the numbers of each task: that which created it, null without one, and those that it answered. */
+type Numbers = readonly [first: number | null, later?: readonly number[]];
+const countedCases: readonly (readonly [string, number, readonly Numbers[], number | undefined])[] = [
   ['a repeat is the task of the first attempt', 1, [[0]], 0],
   ['a first attempt is a task of its own beside another', 0, [[0]], undefined],
   ['a first attempt is that of a repeat which overtook it', 0, [[1]], 0],
@@ -146,7 +148,9 @@ for (const [what, number, tasks, expected] of [
     1,
   ],
   ['of equal ones the latest', 1, [[0], [0]], 1],
-] as const) {
+];
+
+for (const [what, number, tasks, expected] of countedCases) {
   test(`of counted attempts, ${what}`, () =>
     rolledBack(database.db, async (db) => {
       const ids: string[] = [];
