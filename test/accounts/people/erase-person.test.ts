@@ -223,7 +223,10 @@ async function addTraces(db: Runner, name: string, accountId: string): Promise<s
   const prices =
     'insert into prices (model, price_name, credits_per_second, credits_per_video, reason, who, effective_from, created_at)';
   const [set] = await db.run<{ id: number }>(
-    { name: 'test-price', text: `${prices} values ($1, $2, $3, $4, $5, $6, now() + interval '1 hour', now()) returning id` },
+    {
+      name: 'test-price',
+      text: `${prices} values ($1, $2, $3, $4, $5, $6, now() + interval '1 hour', now()) returning id`,
+    },
     [...Object.values(price), email],
   );
   const action = { user_id: userId, actor: email, details: JSON.stringify({ priceId: set?.id }) };
@@ -297,7 +300,7 @@ test('people without an account are erased after their time, unless they are ope
     const accountId = await createAccount(db, { name: 'kept', credits: 0 });
     const newUser = async (
       sinceMs: number,
-      { isOperator = false, isMember = false, link = {} as object | undefined } = {},
+      { isOperator = false, isMember = false, link = {} as object | null } = {},
     ) => {
       const email = `${randomUUID()}@expired.example`;
       const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator });
@@ -306,10 +309,10 @@ test('people without an account are erased after their time, unless they are ope
       await db.run({ name: 'test-unattached', text }, [userId, limit + sinceMs]);
       const invitation = { id: randomUUID(), purpose: 'invite', email, makes_operator: true, expires_at: ago(-1) };
       const hash = createHash('sha256').update(email).digest();
-      if (link !== undefined) await insertRow(db, 'one_time_links', { ...invitation, hash, ...link });
+      if (link !== null) await insertRow(db, 'one_time_links', { ...invitation, hash, ...link });
       return userId;
     };
-    const none = { link: undefined };
+    const none = { link: null };
     const expired = [await newUser(-2, none)];
     for (const link of [{ used_at: ago(0) }, { withdrawn_at: ago(0) }, { expires_at: ago(0) }])
       expired.push(await newUser(-1, { link }));

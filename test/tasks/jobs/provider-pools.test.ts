@@ -174,16 +174,16 @@ test('the list of pools counts the jobs that take a slot and the tasks that wait
   rolledBack(database.db, async (db) => {
     await addPools(db, { 'a/1': [2, 'busy', 5], 'b/1': [0, null, -5], 'c/1': [0, null, null] });
     const [intended, made] = [{ intended_at: ago(60 * minuteMs) }, { job_id: 'made' }];
-    for (const [row, pool = 'a/1'] of [
-      [{ reserved_at: ago(minuteMs - 1) }],
-      [{ reserved_at: ago(minuteMs) }],
-      [intended],
-      [{ ...intended, outcome: 'abandoned' }],
-      [{ ...intended, ...made }],
-      [{ ...intended, ...made, upstream_ended_at: ago(0) }],
-      [{ ...intended, ...made, settled_at: ago(0) }],
-      [{ ...intended, ...made, outcome: 'fail' }],
-      [intended, 'b/1'],
+    for (const [pool, row] of [
+      ['a/1', { reserved_at: ago(minuteMs - 1) }],
+      ['a/1', { reserved_at: ago(minuteMs) }],
+      ['a/1', intended],
+      ['a/1', { ...intended, outcome: 'abandoned' }],
+      ['a/1', { ...intended, ...made }],
+      ['a/1', { ...intended, ...made, upstream_ended_at: ago(0) }],
+      ['a/1', { ...intended, ...made, settled_at: ago(0) }],
+      ['a/1', { ...intended, ...made, outcome: 'fail' }],
+      ['b/1', intended],
     ] as const) {
       const job = { task_id: await insertTask(db, accountId), ordinal: 1, provider: pool[0], pool };
       await insertRow(db, 'provider_jobs', { ...job, ...row });
