@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
+import type pg from 'pg';
 import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
 import type { Runner } from '../../../src/platform/database/statement.ts';
 
@@ -9,8 +10,10 @@ export async function rolledBack(db: Database, work: (transaction: Database) => 
   const outcome = await db
     .transaction(async (run) => {
       // A connection runs one statement at a time.
-      const inTurn = pLimit(1);
-      await work(joiningTransaction({ run: (statement, values) => inTurn(() => run(statement, values)) }));
+      const limit = pLimit(1);
+      const inTurn: Database['run'] = <Row extends pg.QueryResultRow>(...given: Parameters<Database['run']>) =>
+        limit(() => run<Row>(...given));
+      await work(joiningTransaction({ run: inTurn }));
       throw done;
     })
     .catch((error: unknown) => error);
