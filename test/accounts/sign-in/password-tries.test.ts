@@ -14,7 +14,9 @@ after(() => database.close());
 
 const email = 'ada@example.com';
 
-async function addTries(db: Runner, count: number, row: Readonly<Record<string, unknown>> = {}): Promise<void> {
+type Tried = Readonly<Record<string, unknown>>;
+
+async function addTries(db: Runner, count: number, row: Tried = {}): Promise<void> {
   const tried = { email_hash: hash('sha256', email, 'buffer'), address: 'own', failed: true };
   for (let tries = 0; tries < count; tries += 1)
     await insertRow(db, 'sign_in_tries', { ...tried, created_at: ago(0), ...row });
@@ -23,7 +25,7 @@ async function addTries(db: Runner, count: number, row: Readonly<Record<string, 
 const minuteMs = 60_000;
 
 /** What has failed before, and the seconds that the next try must wait; none if it may be made. */
-const cases: readonly (readonly [string, readonly (readonly [number, object])[], number | undefined])[] = [
+const cases: readonly (readonly [string, readonly (readonly [number, Tried])[], number | undefined])[] = [
   ['nine failures', [[9, {}]], undefined],
   ['ten', [[10, {}]], 2],
   ['eleven', [[11, {}]], 4],
