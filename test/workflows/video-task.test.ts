@@ -2,8 +2,7 @@ import { ApplicationFailure, defaultPayloadConverter } from '@temporalio/common'
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
-import { waitFor } from '../support/wait-for.ts';
-import { scheduledActivities, withPlayedWorkflow } from '../support/workflows/played-workflow.ts';
+import { withPlayedWorkflow } from '../support/workflows/played-workflow.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 
 // The workflow is the real one, and its activities are played: what it passes from one to the next.
@@ -107,42 +106,3 @@ test('a task that has ended already is read back, and nothing is made', options,
   assert.deepEqual(calls.slice(1), [['refundCredits', { taskId, failure: general }]]);
   assert.equal(taskState, 'success');
 });
-
-test(
-  'a task that is cancelled, or that no worker generates in its time, is refunded with that reason',
-  options,
-  async () => {
-    // An activity that was never taken leaves the clock of its server locked for the tests behind it.
-    const own = await startTimeSkipping();
-    try {
-      for (const [what, expected] of [
-        ['cancelled', { failCode: 'cancelled', failMsg: 'The task was cancelled.' }],
-        ['late', { failCode: 'timeout', failMsg: 'The task was not finished in time.' }],
-      ] as const) {
-        const refunds: unknown[] = [];
-        const refundCredits = async (refund: unknown) => {
-          // A slow machine may repeat a local step.
-          refunds[0] = refund;
-          return fail;
-        };
-        const workflow = {
-          type: 'videoTask',
-          args: [{ taskId }],
-          activities: { chargeCredits: async () => charged, refundCredits },
-        };
-        await withPlayedWorkflow(own, workflow, async (handle) => {
-          const ended = handle.result();
-          await waitFor('the order of the generation', async () =>
-            (await scheduledActivities(handle)).some(({ name }) => name === 'generateVideo') ? true : undefined,
-          );
-          if (what === 'cancelled') await handle.cancel();
-          else await own?.sleep('25h');
-          assert.deepEqual(await ended, fail);
-        });
-        assert.deepEqual(refunds, [{ taskId, failure: expected }]);
-      }
-    } finally {
-      await own?.teardown();
-    }
-  },
-);
