@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { hashPassword } from '../../../src/accounts/sign-in/passwords.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { eraseUserAs, listErasuresByCommand } from '../../../src/accounts/people/erasure.ts';
+import { deleteExpiredUsers, eraseUserAs, listErasuresByCommand } from '../../../src/accounts/people/erasure.ts';
 import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { createUser, findUser } from '../../../src/accounts/people/users.ts';
+import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
+import type { Runner } from '../../../src/platform/database/statement.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -210,3 +212,114 @@ test('erasures at the command line are listed after an entry of the log, and tho
   assert.deepEqual(await listErasuresByCommand(db, earlier?.actionId ?? 0, 100), [last]);
   assert.deepEqual(await listErasuresByCommand(db, 0, 1), all.slice(0, 1));
 });
+
+/** A person with a row of each kind, who has caused an event and an action about someone else, too. */
+async function addTraces(db: Runner, name: string, accountId: string): Promise<string> {
+  const email = `${name}@traces.example`;
+  const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator: true });
+  const bytes = (what: string) => createHash('sha256').update(`${what} ${name}`).digest();
+  const id = () => ({ id: randomUUID() });
+  const price = { model: 'm', price_name: name, credits_per_second: 1, credits_per_video: 0, reason: 'a test' };
+  const prices =
+    'insert into prices (model, price_name, credits_per_second, credits_per_video, reason, who, effective_from, created_at)';
+  const [set] = await db.run<{ id: number }>(
+    {
+      name: 'test-price',
+      text: `${prices} values ($1, $2, $3, $4, $5, $6, now() + interval '1 hour', now()) returning id`,
+    },
+    [...Object.values(price), email],
+  );
+  const action = { user_id: userId, actor: email, details: JSON.stringify({ priceId: set?.id }) };
+  const event = { kind: 'signed_in', details: '{}', address: name, user_agent: name };
+  for (const [table, row] of [
+    ['memberships', { account_id: accountId, user_id: userId, role: 'viewer' }],
+    ['one_time_links', { ...id(), hash: bytes('link'), purpose: 'reset', email, expires_at: ago(0) }],
+    ['sign_in_tries', { email_hash: createHash('sha256').update(email).digest(), address: name }],
+    ['security_events', { ...event, user_id: userId }],
+    ['security_events', { ...event, email }],
+    ['security_events', { ...event, email: 'another@traces.example', actor: email }],
+    ['operator_actions', { ...action, action: 'prices.set' }],
+    ['operator_actions', { ...action, action: 'people.invite', details: JSON.stringify({ email }) }],
+    ['operator_actions', { actor: 'ada', action: 'people.reset', details: JSON.stringify({ email }) }],
+    ['provider_switches', { provider: name, state: 'off', reason: 'a test', who: email }],
+    ['pending_proofs', { hash: bytes('proof'), kind: 'oidc', user_id: userId, details: '{}', expires_at: ago(0) }],
+    ['oidc_identities', { issuer: 'https://id.test', subject: name, user_id: userId }],
+    ['passkeys', { ...id(), user_id: userId, credential_id: name, public_key: '', counter: 0, transports: '{}', name }],
+    [
+      'sessions',
+      { ...id(), user_id: userId, hash: bytes('session'), expires_at: ago(0), address: name, user_agent: name },
+    ],
+  ] as const)
+    await insertRow(db, table, row);
+  return userId;
+}
+
+/** Every row of the tables that an erasure changes, as text. */
+async function rowsOfPeople(db: Runner): Promise<readonly string[]> {
+  const tables = `memberships one_time_links sign_in_tries security_events operator_actions prices provider_switches
+    pending_proofs oidc_identities passkeys sessions users`.split(/\s+/);
+  const rows: string[] = [];
+  for (const table of tables) {
+    const text = `select '${table} ' || to_jsonb(t)::text as row from ${table} t`;
+    rows.push(...(await db.run<{ row: string }>({ name: 'test-rows', text, plannedAnew: true })).map(({ row }) => row));
+  }
+  return rows;
+}
+
+test('an erasure leaves every row about another person as it was', async () => {
+  const accountId = await createAccount(service.database.db, { name: 'shared', credits: 0 });
+  await rolledBack(service.database.db, async (db) => {
+    const before = new Set(await rowsOfPeople(db));
+    const erased = await addTraces(db, 'erased', accountId);
+    const withErased = new Set(await rowsOfPeople(db));
+    await addTraces(db, 'stays', accountId);
+    const ofStaying = (await rowsOfPeople(db)).filter((row) => !withErased.has(row));
+    assert.equal(ofStaying.length, 16);
+    assert.deepEqual(await eraseUserAs(db, shell, { userId: erased }), { userId: erased });
+    const left = new Set(await rowsOfPeople(db));
+    assert.deepEqual(
+      [...before, ...ofStaying].filter((row) => !left.has(row)),
+      [],
+    );
+    const changed = [...left].filter((row) => !before.has(row) && !ofStaying.includes(row));
+    assert.deepEqual(changed.map((row) => row.split(' ')[0]).toSorted(), [
+      ...Array.from({ length: 4 }, () => 'operator_actions'),
+      'prices',
+      'provider_switches',
+      'security_events',
+    ]);
+    for (const row of changed) assert.ok(!row.includes('@traces') || row.startsWith('security_events'), row);
+    const event = changed.find((row) => row.startsWith('security_events')) ?? '';
+    assert.match(event, /"actor": "erased user".*"address": null.*"user_agent": null/);
+  });
+});
+
+test('people without an account are erased after their time, unless they are operators or have an open invitation', () =>
+  rolledBack(service.database.db, async (db) => {
+    const limit = Date.parse('2020-01-05T00:00:00Z');
+    const accountId = await createAccount(db, { name: 'kept', credits: 0 });
+    const newUser = async (
+      sinceMs: number,
+      { isOperator = false, isMember = false, link = {} as object | null } = {},
+    ) => {
+      const email = `${randomUUID()}@expired.example`;
+      const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator });
+      if (isMember) await insertRow(db, 'memberships', { account_id: accountId, user_id: userId, role: 'viewer' });
+      const text = 'update users set unattached_since = to_timestamp($2::float8 / 1000) where id = $1';
+      await db.run({ name: 'test-unattached', text }, [userId, limit + sinceMs]);
+      const invitation = { id: randomUUID(), purpose: 'invite', email, makes_operator: true, expires_at: ago(-1) };
+      const hash = createHash('sha256').update(email).digest();
+      if (link !== null) await insertRow(db, 'one_time_links', { ...invitation, hash, ...link });
+      return userId;
+    };
+    const none = { link: null };
+    const expired = [await newUser(-2, none)];
+    for (const link of [{ used_at: ago(0) }, { withdrawn_at: ago(0) }, { expires_at: ago(0) }])
+      expired.push(await newUser(-1, { link }));
+    for (const kept of [{}, { ...none, isOperator: true }, { ...none, isMember: true }]) await newUser(-1, kept);
+    await newUser(0, none);
+    assert.deepEqual(await deleteExpiredUsers(db, limit, 1), expired.slice(0, 1));
+    assert.deepEqual((await deleteExpiredUsers(db, limit, 9)).toSorted(), expired.slice(1).toSorted());
+    assert.deepEqual(await deleteExpiredUsers(db, limit, 9), []);
+    for (const userId of expired) assert.equal(await findUser(db, userId), undefined);
+  }));

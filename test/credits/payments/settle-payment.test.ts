@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
+import { type Payment, PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
+import { settlePayment } from '../../../src/credits/payments/settle-payment.ts';
 import { applyPayment } from '../../../src/credits/payments/apply-payments.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { listUngrantedPayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
+import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import { shell } from '../../support/service/person.ts';
 import { deliverOne, openPaymentStage, type PaymentStage, providerAt, serviceUrl, starter } from './payment-stage.ts';
@@ -150,6 +152,125 @@ test('an event that another secret signed, or that was signed more than 300 seco
     { name: 'InvalidEvent' },
   );
   assert.equal(stage.stripe.exchanges.length, requests, 'nothing was requested from Stripe');
+});
+
+const paid = { state: 'paid', paid_at: ago(9), settled_by: 'event' };
+const notGranted = (reason: string) => ({ kind: 'not_granted', reason });
+const differs = notGranted('amount_differs');
+
+/** The row of a purchase before, if there was one; what the provider reports; the settlement, and the row after it. */
+const settlements: readonly (readonly [
+  string,
+  object | undefined,
+  Partial<Payment>,
+  { readonly kind: string; readonly reason?: string },
+  object | undefined,
+])[] = [
+  ['no order', { state: 'open' }, { order: undefined }, { kind: 'foreign' }, { state: 'open' }],
+  [
+    'a purchase of another installation',
+    undefined,
+    { serviceUrl: 'https://other.example' },
+    { kind: 'foreign' },
+    undefined,
+  ],
+  ['an unknown purchase that is open', undefined, { state: 'open' }, { kind: 'not_paid' }, undefined],
+  ['an unknown purchase', undefined, {}, { kind: 'granted' }, { state: 'paid', checkout: 'cs', isTest: false }],
+  [
+    'a known one of another installation',
+    {},
+    { serviceUrl: 'https://other.example' },
+    { kind: 'granted' },
+    { state: 'paid', checkout: 'cs' },
+  ],
+  ['an open one', {}, {}, { kind: 'granted' }, { state: 'paid', checkout: 'cs' }],
+  ['its checkout', { checkout_id: 'cs', state: 'failed' }, {}, { kind: 'granted' }, { state: 'paid', checkout: 'cs' }],
+  ['another checkout', { checkout_id: 'cs_2' }, {}, notGranted('other_checkout'), { state: 'open', checkout: 'cs_2' }],
+  [
+    'another checkout that failed',
+    { checkout_id: 'cs_2' },
+    { state: 'failed' },
+    { kind: 'not_paid' },
+    { state: 'open', checkout: 'cs_2' },
+  ],
+  ['a paid one', { ...paid, checkout_id: 'cs' }, {}, { kind: 'already_granted' }, { state: 'paid', checkout: 'cs' }],
+  ['another currency', {}, { currency: 'USD' }, differs, { state: 'open' }],
+  ['another amount', {}, { minorUnits: starter.price.minorUnits + 1 }, differs, { state: 'open' }],
+  ['one on its way', {}, { state: 'processing' }, { kind: 'not_paid' }, { state: 'processing', checkout: 'cs' }],
+  [
+    'one that failed',
+    { state: 'processing' },
+    { state: 'failed' },
+    { kind: 'not_paid' },
+    { state: 'failed', checkout: 'cs' },
+  ],
+  ['an outdated view', { state: 'processing' }, { state: 'open' }, { kind: 'not_paid' }, { state: 'processing' }],
+  ['one that has ended', { state: 'expired' }, { state: 'failed' }, { kind: 'not_paid' }, { state: 'expired' }],
+];
+
+for (const [what, row, reported, { kind, reason }, expected] of settlements) {
+  test(`a payment of ${what} is ${kind}, and only a grant books credits`, async () => {
+    const [accountId, otherId] = [await stage.newAccount(), await stage.newAccount()];
+    await rolledBack(stage.database.db, async (db) => {
+      const order = { topUpId: randomUUID(), accountId, package: 'starter', credits: 7, ...starter.price };
+      const { currency, minorUnits } = starter.price;
+      const columns = {
+        id: order.topUpId,
+        account_id: accountId,
+        package: 'starter',
+        credits: 7,
+        currency,
+        minor_units: minorUnits,
+      };
+      const made = { ...columns, provider: 'stripe', is_test: true };
+      if (row !== undefined) await insertRow(db, 'top_ups', { ...made, ...row });
+      await insertRow(db, 'top_ups', { ...made, id: randomUUID(), account_id: otherId });
+      const ungranted = { top_up_id: order.topUpId, account_id: accountId, reason: 'account_not_found' };
+      for (const checkout of ['cs', 'cs_3'])
+        await insertRow(db, 'ungranted_payments', { checkout_id: checkout, ...ungranted });
+      const about = { checkoutId: 'cs', order, serviceUrl, isTest: false, paymentId: 'pi', receiptUrl: 'https://r' };
+      const payment: Payment = { ...about, state: 'paid', currency, minorUnits, ...reported };
+      const deps = { db, provider: stage.provider, serviceUrl };
+      const settlement = await settlePayment(deps, payment, 'reconciliation');
+      assert.deepEqual([settlement.kind, 'reason' in settlement ? settlement.reason : undefined], [kind, reason]);
+      if ('topUp' in settlement) assert.equal(settlement.topUp.topUpId, order.topUpId);
+      const isGranted = kind === 'granted';
+      const [topUp] = await listTopUps(db, { accountId, limit: 1 });
+      const shown = topUp && { state: topUp.state, checkout: topUp.checkoutId, isTest: topUp.isTest };
+      assert.deepEqual(shown, expected && { checkout: undefined, isTest: true, ...expected });
+      if (isGranted) {
+        const { paymentId, receiptUrl, settledBy, paidAt } = topUp ?? assert.fail();
+        assert.deepEqual(
+          [paymentId, receiptUrl, settledBy, paidAt === undefined],
+          ['pi', 'https://r', 'reconciliation', false],
+        );
+      }
+      const text = `
+select kind, amount::int, reason, balance_after::int as balance from ledger_entries where top_up_id = $1 or account_id = $2`;
+      const entries = await db.run({ name: 'test-entries', text }, [order.topUpId, otherId]);
+      const grant = { kind: 'grant', amount: 7, reason: 'Top-up starter', balance: 7 };
+      assert.deepEqual(entries, isGranted ? [grant] : []);
+      const found = await listUngrantedPayments(db, 99);
+      const reasons = found.flatMap((one) => (one.checkoutId === 'cs' ? [one.reason as string] : []));
+      assert.deepEqual(reasons, isGranted ? [] : [reason ?? 'account_not_found']);
+      assert.ok(found.some(({ checkoutId }) => checkoutId === 'cs_3'));
+      assert.equal((await listTopUps(db, { accountId: otherId, limit: 1 }))[0]?.state, 'open');
+    });
+  });
+}
+
+test('a payment for an account that the database does not have is not granted', async () => {
+  await rolledBack(stage.database.db, async (db) => {
+    const order = { topUpId: randomUUID(), accountId: randomUUID(), package: 'starter', credits: 7, ...starter.price };
+    const about = { checkoutId: 'cs', order, serviceUrl, isTest: false, paymentId: 'pi', receiptUrl: undefined };
+    const payment = { ...about, state: 'paid', ...starter.price } as const;
+    const settlement = await settlePayment({ db, provider: stage.provider, serviceUrl }, payment, 'event');
+    assert.deepEqual(settlement, { kind: 'not_granted', topUp: order, reason: 'account_not_found' });
+    const [found] = (await listUngrantedPayments(db, 99)).filter(({ checkoutId }) => checkoutId === 'cs');
+    const { foundAt: _at, ...fields } = found ?? assert.fail();
+    const { topUpId, accountId } = order;
+    assert.deepEqual(fields, { checkoutId: 'cs', reason: 'account_not_found', topUpId, accountId });
+  });
 });
 
 const unusable = ['[]', '{}', 'null', '1', '"a list"', '{"object":"list"}', '{"object":"event","data":{"object":{}}}'];

@@ -75,6 +75,26 @@ test('the ten newest secrets sign, and older ones are deleted', async () => {
   assert.equal((await database.db.run({ name: 'test-count-secrets', text }, [accountId])).length, 10);
 });
 
+test('callbacks and events have secrets of their own, and so has each account', async () => {
+  const [accountId, other] = [await newAccount(), await newAccount()];
+  const all = async () => {
+    const secrets: (readonly string[])[] = [];
+    for (const of of [accountId, other])
+      for (const purpose of ['callback', 'event'] as const)
+        secrets.push(await ensureSigningSecrets(database.db, box, of, purpose));
+    return secrets;
+  };
+  const made = await all();
+  assert.equal(new Set(made.flat()).size, 4);
+  assert.equal(await revealSecretOnce(database.db, box, accountId, 'event'), made[1]?.[0]);
+  assert.equal(await revealSecretOnce(database.db, box, accountId, 'callback'), made[0]?.[0]);
+  const rotation = { accountId, purpose: 'event', overlapSeconds: 3_600 } as const;
+  const next = await rotateSecret(database.db, box, rotation);
+  assert.deepEqual(await all(), [made[0], [next, ...(made[1] ?? [])], made[2], made[3]]);
+  for (const purpose of ['callback', 'event'] as const)
+    assert.notEqual(await revealSecretOnce(database.db, box, other, purpose), undefined, purpose);
+});
+
 test('concurrent rotations all succeed and leave one current secret', async () => {
   const accountId = await newAccount();
   const made = await Promise.all(Array.from({ length: 6 }, () => rotate(accountId, 3_600)));

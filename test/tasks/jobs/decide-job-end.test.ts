@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { openProvider } from '../../../src/providers/provider-registry.ts';
 import type { Cost, UpstreamError } from '../../../src/providers/provider-contract.ts';
 import {
+  coolDown,
   endAfterCancel,
   endFailedJob,
   endJob,
@@ -12,6 +13,7 @@ import {
 } from '../../../src/tasks/jobs/decide-job-end.ts';
 import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
+import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
@@ -155,3 +157,39 @@ test('a job that was canceled is settled if it has stopped, and its cost stays i
   assert.deepEqual(endAfterCancel('ended', { hasCost: true }), end(true, undefined));
   assert.deepEqual(endAfterCancel(undefined, { hasCost: false }), end(false, 'unknown'));
 });
+
+const [secondMs, hourMs] = [1_000, 3_600_000];
+for (const [reason, failures, retryAfterMs, coolingMs] of [
+  ['busy', 0, undefined, 5 * secondMs],
+  ['unknown', 1, 0, 10 * secondMs],
+  ['unreachable', 16, 0, 300 * secondMs],
+  ['overloaded', 0, 4 * secondMs, 5 * secondMs],
+  ['overloaded', 1, 7 * secondMs, 14 * secondMs],
+  ['busy', 0, hourMs, hourMs],
+  ['operator', 0, 0, hourMs],
+  ['operator', 16, 0, 24 * hourMs],
+  ['operator', 16, 25 * hourMs, 25 * hourMs],
+] as const) {
+  const asked = retryAfterMs === undefined ? '' : `, asked for ${retryAfterMs} ms,`;
+  test(`a pool that failed ${failures} times before${asked} cools down for ${coolingMs} ms: ${reason}`, async () => {
+    const { attempt, job } = await runningJob({});
+    await rolledBack(stage.db, async (db) => {
+      const [own, sibling, other] = [`${stage.pool}/a`, `${stage.pool}/b`, `${stage.pool}/c`];
+      const pools = [own, sibling, other];
+      for (const pool of pools)
+        await insertRow(db, 'provider_pools', { pool, provider: pool === other ? 'other' : name, failures });
+      const deps = { ...attempt.deps, db };
+      await coolDown(deps, { ...job, pool: undefined }, { reason });
+      const text = `
+select (extract(epoch from cooling_until - now()) * 1000)::float8 as ms, cooling_reason as reason
+from provider_pools where pool = any($1) order by pool`;
+      const read = () => db.run({ name: 'test-cooling-pools', text }, [pools]);
+      const none = { ms: null, reason: null };
+      assert.deepEqual(await read(), [none, none, none], 'our own machine has no pool');
+      const cooldown = { reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      await coolDown(deps, { ...job, pool: own }, cooldown);
+      const cools = { ms: coolingMs, reason };
+      assert.deepEqual(await read(), [cools, reason === 'operator' ? cools : none, none]);
+    });
+  });
+}

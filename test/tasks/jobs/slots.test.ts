@@ -7,6 +7,7 @@ import { endProviderJob, recordUpstreamEnd, settleProviderJob } from '../../../s
 import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Admission, reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund, touchGenerations } from '../../../src/tasks/task-rows.ts';
+import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { poolStage, provider, type Waiter } from './pool-stage.ts';
 
@@ -248,4 +249,88 @@ test('an upstream id of 4 kB is recorded, and found among the ids that are taken
   const jobId = randomBytes(3072).toString('base64url');
   await recordCreatedJob(stage.db, { taskId: waiter.taskId, ordinal: 1, jobId });
   assert.deepEqual(await listClaimedJobs(stage.db, provider, [jobId, 'another']), new Set([jobId]));
+});
+
+test('a request that joins the queue waits two seconds more for each round of slots in front of it', async () => {
+  const accountId = await newAccount();
+  const pauses: number[] = [];
+  for (let tasks = 0; tasks < 8; tasks += 1) {
+    const admission = await reserve(await newTask(accountId), 2);
+    pauses.push(admission.kind === 'full' ? admission.againInMs : 0);
+  }
+  assert.deepEqual(pauses, [0, 0, 2_000, 2_000, 4_000, 4_000, 6_000, 6_000]);
+});
+
+test('a task that gets a slot leaves the queues of all pools, and no other task does', async () => {
+  const accountId = await newAccount();
+  const [holder, next, other] = [await newTask(accountId), await newTask(accountId), await newTask(accountId)];
+  const elsewhere = `${stage.pool}-elsewhere`;
+  const reserveElsewhere = ({ taskId }: Waiter) =>
+    reserveSlot(stage.db, { taskId, accountId, ordinal: 1, pool: elsewhere, provider, limit: 1 });
+  assert.equal(await kindOf(reserve(holder, 1)), 'granted');
+  assert.equal(await kindOf(reserveElsewhere(await newTask(accountId))), 'granted');
+  for (const one of [next, other]) {
+    await reserve(one, 1);
+    assert.equal(await kindOf(reserveElsewhere(one)), 'full');
+  }
+  await endProviderJob(stage.db, { taskId: holder.taskId, ordinal: 1, outcome: 'fail' });
+  assert.equal(await kindOf(reserve(next, 1)), 'granted');
+  const waits = await run('select pool, task_id from slot_waits where task_id = any($1) order by pool', [
+    [next.taskId, other.taskId],
+  ]);
+  assert.deepEqual(waits, [
+    { pool: stage.pool, task_id: other.taskId },
+    { pool: elsewhere, task_id: other.taskId },
+  ]);
+});
+
+test('a sweep ends the unused reservations of ended tasks, and old waits of tasks that have ended or gone elsewhere', async () => {
+  const accountId = await newAccount();
+  const [minuteMs, hourMs] = [60_000, 3_600_000];
+  await rolledBack(stage.db, async (db) => {
+    const { pool } = stage;
+    const ended = failedAgo(0);
+    const jobs: unknown[] = [];
+    for (const [task, row, isSwept] of [
+      [ended, { pool, reserved_at: ago(0) }, true],
+      [{}, { pool, reserved_at: ago(hourMs) }, false],
+      [ended, { pool, reserved_at: ago(0), intended_at: ago(0) }, false],
+      [ended, { reserved_at: ago(0) }, false],
+      [ended, { pool, reserved_at: ago(0), settled_at: ago(0) }, false],
+      [ended, { pool, reserved_at: ago(0), upstream_ended_at: ago(0) }, false],
+    ] as const) {
+      const taskId = await insertTask(db, accountId, task);
+      await insertRow(db, 'provider_jobs', { task_id: taskId, ordinal: 1, provider, ...row });
+      jobs.push({ task_id: taskId, outcome: isSwept ? 'not_created' : null, is_ended: isSwept ? true : null });
+    }
+    const kept: string[] = [];
+    for (const [task, queuedMs, dueMs, isSwept] of [
+      [{}, 10 * minuteMs + 1, hourMs + 1, true],
+      [ended, 10 * minuteMs + 1, 0, true],
+      [ended, 10 * minuteMs, hourMs + 1, false],
+      [{}, 10 * minuteMs + 1, hourMs, false],
+      [{}, hourMs, 0, false],
+    ] as const) {
+      const taskId = await insertTask(db, accountId, task);
+      const wait = { pool: `${pool}-sweep`, task_id: taskId, account_id: accountId, ticket: 1 };
+      await insertRow(db, 'slot_waits', { ...wait, queued_at: ago(queuedMs), due_at: ago(dueMs) });
+      if (!isSwept) kept.push(taskId);
+    }
+    const waits = async () => {
+      const text = 'select task_id as id from slot_waits where pool = $1';
+      const rows = await db.run<{ id: string }>({ name: 'test-waits', text }, [`${pool}-sweep`]);
+      return rows.map(({ id }) => id).toSorted();
+    };
+    await sweepSlots(db, 1);
+    assert.equal((await waits()).length, 4, 'one page');
+    await sweepSlots(db, 100);
+    assert.deepEqual(await waits(), kept.toSorted());
+    const ids = jobs.map((job) => (job as { readonly task_id: string }).task_id);
+    const text = 'select task_id, outcome, ended_at = now() as is_ended from provider_jobs where task_id = any($1)';
+    const rows = await db.run<{ task_id: string }>({ name: 'test-swept', text }, [ids]);
+    assert.deepEqual(
+      rows.toSorted((one, two) => ids.indexOf(one.task_id) - ids.indexOf(two.task_id)),
+      jobs,
+    );
+  });
 });

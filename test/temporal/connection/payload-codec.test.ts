@@ -34,6 +34,20 @@ test('the first key encrypts, all decrypt, and what was never encrypted is read 
   await assert.rejects(before.decode(mine ? [mine] : []), /under the key "new": it is not among TEMPORAL_PAYLOAD_KEYS/);
 });
 
+test('a payload of an earlier release stays readable, and its format is named', async () => {
+  const metadata = {
+    encoding: Buffer.from('binary/encrypted'),
+    'encryption-cipher': Buffer.from('AES-256-GCM'),
+    'encryption-key-id': Buffer.from('one'),
+  };
+  const data = 'AQIDBAUGBwgJCgsMx9fldtWx/8YWrRGcjyGKTjbEG3V4o2m6JPe6GVxJztv9LCQ7baE2Y6RtQfvu/nN4u3s0NjPFHRxHKl4=';
+  const codec = codecOf(keyText('one'));
+  assert.equal(valueOf(await codec.decode([{ metadata, data: Buffer.from(data, 'base64') }])), 'a boat');
+  const [encoded] = await codec.encode([payloadOf('a boat')]);
+  assert.deepEqual(encoded?.metadata, metadata);
+  assert.equal(encoded.data?.length, Buffer.from(data, 'base64').length);
+});
+
 test('a codec without keys encrypts nothing, and names the missing key of an encrypted payload', async () => {
   const payload = payloadOf('open');
   assert.deepEqual(await plain.encode([payload]), [payload]);
