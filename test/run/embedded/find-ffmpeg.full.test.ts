@@ -50,9 +50,9 @@ test('without access to PyPI the one on the PATH is used, else the error names b
   assert.ok(typeof address === 'object' && address !== null);
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
-  const program = `import { findFfmpeg } from ${JSON.stringify(new URL('../../../src/run/embedded/find-ffmpeg.js', import.meta.url).href)};
+  const program = `import { findOrDownloadFfmpeg } from ${JSON.stringify(new URL('../../../src/run/embedded/find-ffmpeg.js', import.meta.url).href)};
     const search = { explicitPath: undefined, cacheFolder: ${JSON.stringify(folder)}, log: console.log };
-    await findFfmpeg({ ...search, files: 'http://127.0.0.1:${address.port}/' }).then(console.log, ({ name, message }) => console.log(name, message));`;
+    await findOrDownloadFfmpeg({ ...search, files: 'http://127.0.0.1:${address.port}/' }).then(console.log, ({ name, message }) => console.log(name, message));`;
   const search = async (path: string) => {
     const args = ['--input-type=module', '--eval', program];
     return (await promisify(execFile)(process.execPath, args, { env: { PATH: path } })).stdout;

@@ -31,6 +31,16 @@ test('names follow the conventions of Prometheus', () => {
   }
 });
 
+test('the build of a process is exported with its version, that of Node.js, and its sources', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }; // every package has one
+  const [line = '', ...others] = (await exposed.registry.metrics())
+    .split('\n')
+    .filter((one) => /^videogen_build/.test(one));
+  const [, build, sources] = /^videogen_build_info\{(.+),revision="(\w{7,12})"\} 1$/.exec(line) ?? [];
+  assert.deepEqual([build, others], [`version="${version}",node="${process.versions.node}"`, []]);
+  assert.match(sources ?? '', /^(?:unknown|[0-9a-f]{12})$/);
+});
+
 test('promtool accepts them', { skip: skipsWithoutPromtool }, async () => {
   const text = await exposed.registry.metrics();
   const { stdout, stderr, status } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });

@@ -17,8 +17,8 @@ test('root finds the server of another account in a container, too', { skip: !ca
   t.after(stop);
   assert.equal(await findPostgresUrl(folder), url);
   const module = new URL('../../../../src/run/embedded/postgres/postgres-server.js', import.meta.url).href;
-  const program = `import { findPostgres } from ${JSON.stringify(module)};
-    console.log(await findPostgres(${JSON.stringify(folder)}));`;
+  const program = `import { findPostgresUrl } from ${JSON.stringify(module)};
+    console.log(await findPostgresUrl(${JSON.stringify(folder)}));`;
   const found = execFileSync(setpriv, [...inContainer, '--input-type=module', '--eval', program], {
     encoding: 'utf8',
   });
