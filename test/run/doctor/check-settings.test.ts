@@ -125,10 +125,11 @@ test('a check that throws is an error, one that hangs an error when its time is 
     ],
     50,
   );
-  assert.deepEqual(
-    findings.map(({ check, message }) => `${check}: ${message}`),
-    ['throwing: refused; lost', 'hanging: no answer within 0.05 s', 'fine: a'],
-  );
+  assert.deepEqual(findings, [
+    failure('throwing', 'refused; lost', 'Correct what the message names.'),
+    failure('hanging', 'no answer within 0.05 s', 'Check firewalls, and whether the host is up.'),
+    failure('fine', 'a', 'b'),
+  ]);
 });
 
 test('what is shown holds no secret, wherever an error carried it', () => {
@@ -136,6 +137,10 @@ test('what is shown holds no secret, wherever an error carried it', () => {
   assert.deepEqual(redactSecrets(found, ['pass word', undefined, '']), [
     failure('database', 'cannot reach postgres://u:[secret]@db', 'not [secret]'),
   ]);
+  // Shorter ones are also parts of words.
+  const short = { check: 'database', state: 'ok', message: 'as of abcd' } as const;
+  assert.deepEqual(redactSecrets([short], ['abc', 'abcd']), [{ ...short, message: 'as of [secret]' }]);
+  assert.deepEqual(redactSecrets([short], ['abc']), [short]);
 });
 
 test('a folder with less room than its files need is an error, with little more a warning', async () => {
