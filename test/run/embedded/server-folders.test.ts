@@ -28,6 +28,7 @@ test('a folder names the catalogue of its last service, which has an absolute pa
   assert.equal(readRecordedCatalogue(folder), '/srv/catalogue.yaml');
   await writeFile(join(folder, 'catalogue'), 'catalogue.yaml');
   assert.equal(readRecordedCatalogue(folder), undefined);
-  for (const _again of [1, 2]) await recordCatalogue(folder, undefined);
+  await recordCatalogue(folder, undefined);
+  await recordCatalogue(folder, undefined);
   assert.equal(readRecordedCatalogue(folder), undefined);
 });
