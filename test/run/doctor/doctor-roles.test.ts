@@ -138,3 +138,62 @@ test('doctor shows none of the secrets that it knows', () => {
   const broken = { ...running, databaseUrl: 'postgres://films:100%@db.test/films', temporal: undefined };
   assert.deepEqual(secretsOf(config, broken).slice(2, 5), ['100%', '100%', undefined]);
 });
+
+test('both stores, the mail server, the check of content and running servers are checked where they are set', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'work'), { mode: 0o700 });
+  const config = readConfig({
+    PATH: process.env['PATH'],
+    VIDEOGEN_DATA: folder,
+    WORKER_QUEUES: 'generation',
+    RESULT_STORE: join(folder, 'first'),
+    RESULT_STORE_ALSO: join(folder, 'second'),
+    // Port 1 of this machine refuses connections.
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    SMTP_FROM: 'no-reply@films.test',
+    MODERATION_URL: 'http://127.0.0.1:1/',
+  });
+  const running = {
+    databaseUrl: undefined,
+    temporal: undefined,
+    secret: 's'.repeat(32),
+    folders: { 'a folder': folder },
+  };
+  const stores = ['result store', 'result store space', 'second result store', 'second result store space'];
+  const folders = ['work folder', 'temporary folder'];
+  const hooks = ['mail server', 'moderation'];
+  const addresses = ['public address', 'callback addresses'];
+  for (const [role, expected] of [
+    ['api', ['secret', ...addresses, 'catalogue', ...servers, ...stores, ...hooks, ...folders, ...machine]],
+    [
+      'worker',
+      ['secret', 'image addresses', 'catalogue', ...servers, ...stores, ...folders, 'ffmpeg', 'fonts', ...machine],
+    ],
+    [
+      'all',
+      [
+        'secret',
+        ...addresses,
+        'image addresses',
+        'catalogue',
+        ...servers,
+        ...stores,
+        ...hooks,
+        ...folders,
+        'a folder',
+        'ffmpeg',
+        'fonts',
+        ...machine,
+      ],
+    ],
+  ] as const) {
+    const findings = await runDoctorChecks(config, running, role);
+    assert.deepEqual(
+      findings.map(({ check }) => check),
+      expected,
+    );
+    const messageOf = (name: string) => findings.find(({ check }) => check === name)?.message ?? '';
+    assert.ok(messageOf('result store').includes(join(folder, 'first')));
+    assert.ok(messageOf('second result store').includes(join(folder, 'second')));
+  }
+});

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
@@ -52,8 +53,17 @@ test('an API has what its settings say, each value in its place', () => {
     TRUSTED_PROXIES: '10.1.0.0/16',
     CALLBACK_ALLOW: '10.2.0.0/16',
   });
-  const { console, reads, refusedCreates, badKeys, mails, payments, isTrustedProxy, refuseCallbackUrl, ...plain } =
-    needsFromSettings({ ...given, temporalUiUrl: 'http://127.0.0.1:8233' });
+  const {
+    console: ofConsole,
+    reads,
+    refusedCreates,
+    badKeys,
+    mails,
+    payments,
+    isTrustedProxy,
+    refuseCallbackUrl,
+    ...plain
+  } = needsFromSettings({ ...given, temporalUiUrl: 'http://127.0.0.1:8233' });
   assert.deepEqual(plain, {
     retentionMs: 2 * 86_400_000,
     promptRetentionMs: 3 * 86_400_000,
@@ -72,7 +82,7 @@ test('an API has what its settings say, each value in its place', () => {
     isTraced: false,
     temporalUiUrl: 'http://127.0.0.1:8233',
   });
-  const { oidc, ...signIn } = console;
+  const { oidc, ...signIn } = ofConsole;
   assert.deepEqual(
     [signIn, oidc?.name],
     [{ publicUrl: 'https://films.example', passwordSignIn: false }, 'people.example'],
@@ -101,10 +111,18 @@ test('a second store in a bucket is an origin of media, too, and a folder is non
 
 test('without their settings an API has no limits, no mails, no payments and no identity provider', () => {
   const off = { READ_RATE: 'off', REFUSED_CREATE_RATE: 'off', BAD_KEY_RATE: 'off' };
-  const { console, reads, refusedCreates, badKeys, mails, payments, signUp } = needsFromSettings(settingsOf(off));
+  const {
+    console: ofConsole,
+    reads,
+    refusedCreates,
+    badKeys,
+    mails,
+    payments,
+    signUp,
+  } = needsFromSettings(settingsOf(off));
   badKeys.addGood('hash');
   assert.deepEqual(
-    [console.oidc, console.passwordSignIn, reads, refusedCreates, badKeys.isGood('hash'), mails, payments],
+    [ofConsole.oidc, ofConsole.passwordSignIn, reads, refusedCreates, badKeys.isGood('hash'), mails, payments],
     [undefined, true, undefined, undefined, false, undefined, undefined],
   );
   assert.deepEqual(signUp.secrets, [secrets.now]);
@@ -152,7 +170,7 @@ test('an API exports its gauges, stores no upload on a full disk, and records wh
 
     const { keyId = '' } = (await createKeyUnchecked(database.db, { accountId, name: 'k', scopes: [] })) ?? {};
     needs.keyTouches.add(keyId);
-    const request = { requestId: 'r', method: 'GET', endpoint: '/api/v1/credits', status: 200, durationMs: 1 };
+    const request = { requestId: randomUUID(), method: 'GET', endpoint: '/api/v1/credits', status: 200, durationMs: 1 };
     const none = { userId: undefined, tool: undefined, errorCode: undefined, taskId: undefined };
     needs.requestLog.add({ ...request, ...none, accountId, keyId, endedAt: Date.now() });
     await parts.drain(10_000);

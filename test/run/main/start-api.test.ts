@@ -8,8 +8,7 @@ import { createTestEnvironment } from '../../support/service/test-service.ts';
 const log = createLog({ level: 'silent' });
 
 test('an API is ready until it leaves, answers meanwhile, and is gone when it is closed', async (t) => {
-  // Only uploads need the work folder.
-  const environment = await createTestEnvironment({ VIDEOGEN_DATA: '/dev/null/data' });
+  const environment = await createTestEnvironment();
   t.after(() => environment.close());
   const { settings } = environment;
   const metrics = createMetrics();

@@ -26,6 +26,7 @@ const settingsOf = (given: Environment) =>
       VIDEOGEN_SECRET: 's'.repeat(32),
       RESULT_STORE: '/srv/results',
       PATH: process.env['PATH'],
+      FFMPEG_PATH: process.env['FFMPEG_PATH'],
       ...given,
     }),
   );

@@ -249,9 +249,9 @@ const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 
 test('histograms have the buckets that dashboards compare', () => {
   const buckets = eventMetrics.flatMap((metric) =>
-    metric.type === 'histogram' ? [[metric.name, metric.buckets]] : [],
+    metric.type === 'histogram' ? [[metric.name, metric.buckets] as const] : [],
   );
-  assert.deepEqual(Object.fromEntries<unknown>(buckets as [string, unknown][]), {
+  assert.deepEqual(Object.fromEntries(buckets), {
     videogen_http_request_duration_seconds: requestBuckets,
     videogen_moderation_check_duration_seconds: requestBuckets,
     videogen_callback_attempt_duration_seconds: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],

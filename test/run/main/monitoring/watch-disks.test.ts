@@ -112,15 +112,16 @@ test('folders on one full disk are one reason, and a disk that does not answer i
     mocked.mock.restore();
     syncBuiltinESMExports();
   });
-  const problemsOf = async () => {
+  const problemsOf = async (folders: Readonly<Record<string, string>>) => {
     const events = recordEvents('disk_checked');
-    const folders = { first: folder, second: folder, missing: `${folder}/missing` };
     const log = pino({ level: 'silent' });
     const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: 60_000 });
     await disks.close();
     return [disks.problems(), events.seen.map((event) => event.folder)];
   };
-  assert.deepEqual(await problemsOf(), [['disk full: first, second'], ['first', 'second']]);
+  const both = { first: folder, second: folder };
+  const found = await problemsOf({ ...both, missing: `${folder}/missing` });
+  assert.deepEqual(found, [['disk full: first, second'], ['first', 'second']]);
   isAnswering = false;
-  assert.deepEqual(await problemsOf(), [['disk unavailable: first', 'disk unavailable: second'], []]);
+  assert.deepEqual(await problemsOf(both), [['disk unavailable: first', 'disk unavailable: second'], []]);
 });
