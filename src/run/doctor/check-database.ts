@@ -32,7 +32,7 @@ export async function checkDatabase(url: string, config: DatabaseToCheck): Promi
     const { facts, skewMs } = await readFacts(db);
     return [
       ...serverFindings(facts),
-      tlsFinding(facts, url),
+      databaseTlsFinding(facts, url),
       connectionsFinding(facts, config.databasePoolSize),
       clockFinding(skewMs),
       ...(await schemaFindings(db, facts, config)),
@@ -53,7 +53,14 @@ async function readFacts(db: Database): Promise<{ readonly facts: DatabaseFacts;
   return { facts, skewMs: facts.now - (before + Date.now()) / 2 };
 }
 
-function serverFindings({ versionNumber, version, isStandby, isReadOnly, user, database }: DatabaseFacts): Finding[] {
+export function serverFindings({
+  versionNumber,
+  version,
+  isStandby,
+  isReadOnly,
+  user,
+  database,
+}: DatabaseFacts): Finding[] {
   const what = `PostgreSQL ${version}, database ${database} as ${user}`;
   if (versionNumber < leastVersion)
     return [failure('database', `${what}: older than 15`, 'Upgrade PostgreSQL to 15 or newer.')];
@@ -65,7 +72,7 @@ function serverFindings({ versionNumber, version, isStandby, isReadOnly, user, d
   return [ok('database', what)];
 }
 
-function tlsFinding({ tls }: DatabaseFacts, url: string): Finding {
+export function databaseTlsFinding({ tls }: Pick<DatabaseFacts, 'tls'>, url: string): Finding {
   const { hostname, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? hostname;
   const isLocal = ['', 'localhost', '127.0.0.1', '[::1]'].includes(host) || host.startsWith('/');
@@ -84,7 +91,7 @@ function tlsFinding({ tls }: DatabaseFacts, url: string): Finding {
   return ok('database tls', tls);
 }
 
-function connectionsFinding(facts: DatabaseFacts, poolSize: number): Finding {
+export function connectionsFinding(facts: DatabaseFacts, poolSize: number): Finding {
   const { userConnections, databaseConnections, maxConnections, usedConnections } = facts;
   const most = Math.min(maxConnections, userConnections ?? Infinity, databaseConnections ?? Infinity);
   const free = most - usedConnections;
@@ -97,7 +104,7 @@ function connectionsFinding(facts: DatabaseFacts, poolSize: number): Finding {
   );
 }
 
-function clockFinding(skewMs: number): Finding {
+export function clockFinding(skewMs: number): Finding {
   const apart = Math.abs(skewMs);
   const shown = `${(apart / 1000).toFixed(3)} s ${skewMs < 0 ? 'ahead of' : 'behind'} that of the database`;
   const remedy = 'Run a time service (chrony, systemd-timesyncd) on this machine and on that of the database.';
@@ -237,12 +244,15 @@ const byWords: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The database was not reached or rejected the connection. The statement is not the problem. */
+/**
+ * The database was not reached or rejected the connection. The statement is not the problem. Codes that begin with E are those of the
+ * system, such as EPIPE, which has the length of PostgreSQL's.
+ */
 export function isConnectionError(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const code = errorCode(cause) ?? '';
   if (code === '') return /timeout|terminated|connection|SSL|^SASL:/i.test(messageOf(cause));
-  return remedies[code] !== undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code);
+  return remedies[code] !== undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57|E)/.test(code);
 }
 
 export function explainDatabaseError(error: unknown): { readonly message: string; readonly remedy: string } {

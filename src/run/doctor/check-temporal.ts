@@ -73,7 +73,7 @@ async function serverFinding(client: Client, { connection }: TemporalTarget): Pr
   return failure('temporal', `${shown}: older than ${minServerVersion}`, remedy);
 }
 
-function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Finding {
+export function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Finding {
   if (typeof tls === 'object' && tls !== null)
     return ok('temporal tls', tls.clientCertPair === undefined ? 'used' : 'used, with a client certificate');
   if (tls === true) return ok('temporal tls', 'used');
@@ -198,7 +198,7 @@ export async function findTemporalProblem(target: TemporalTarget): Promise<strin
 }
 
 /** Returns message and remedy. */
-function explainTemporalError(error: unknown): readonly [string, string] {
+export function explainTemporalError(error: unknown): readonly [string, string] {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const message = messageOf(cause);
   const code = grpcCode(error);

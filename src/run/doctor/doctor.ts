@@ -46,7 +46,7 @@ export async function runDoctorChecks(
 }
 
 /** A full disk breaks the database, and a database that rejects its user breaks what reads it, so their advice would mislead. */
-function causesFirst(findings: readonly Finding[]): readonly Finding[] {
+export function causesFirst(findings: readonly Finding[]): readonly Finding[] {
   const isDisk = ({ state, message }: Finding) => state === 'error' && /^disk (?:full|read-only)/.test(message);
   const [disk] = findings.filter(isDisk);
   const database = findings.find(({ check, state }) => check === 'database' && state === 'error');
@@ -184,7 +184,7 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
   return true;
 }
 
-function secretsOf(
+export function secretsOf(
   config: Config,
   { databaseUrl, temporal, secret }: DependencyAddresses,
 ): readonly (string | undefined)[] {

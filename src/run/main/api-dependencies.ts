@@ -66,7 +66,7 @@ export async function openApiDependencies(
   const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const core = openSharedDependencies(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
   const { db, catalogue, events, box } = core;
-  const given = fromSettings(settings);
+  const given = needsFromSettings(settings);
   const sellsCredits = given.payments !== undefined;
   exportScrapedGauges(
     metrics.registry,
@@ -170,7 +170,8 @@ function openModerator(
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
 }
 
-function fromSettings(settings: Settings) {
+/** The needs that settings alone decide. */
+export function needsFromSettings(settings: Settings) {
   const { publicUrl } = settings;
   const stores = [settings.resultStore, settings.resultStoreAlso];
   const limiterOf = (rate: Settings['readRate']) => rate && createRateLimiter(rate);

@@ -128,16 +128,21 @@ function openReports({ settings, log, db, catalogue }: SharedDependencies, readS
   return { close: async () => void (await Promise.all([workflows?.close(), models.close()])) };
 }
 
+/** Requests to addresses of clients: the networks that they may reach, the name that they give, and their limits per host. */
+export function guardedClientOptions(settings: Settings) {
+  const common = { own: ownServerAddresses(settings), userAgent: asciiBrandName(settings.brand.name) };
+  return {
+    references: { ...common, allow: settings.imageAllow },
+    // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
+    callbacks: { ...common, allow: settings.callbackAllow, maxPerHost: 32, maxWaitingPerHost: 0 },
+  };
+}
+
 /** Reference media are uploads in our own store, or fetched from the addresses of clients. */
 function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media: ResultStore) {
-  const { imageAllow: allow, brand, publicUrl } = settings;
-  const client = createGuardedClient({
-    allow,
-    own: ownServerAddresses(settings),
-    userAgent: asciiBrandName(brand.name),
-  });
+  const client = createGuardedClient(guardedClientOptions(settings).references);
   const readUpload = (url: string, path: string) => {
-    const upload = uploadFromUrl(publicUrl, url);
+    const upload = uploadFromUrl(settings.publicUrl, url);
     return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
   };
   const fetch = (job: ReferenceMediaRequest) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
@@ -145,11 +150,7 @@ function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media:
 }
 
 function openCallbacks({ settings, log }: SharedDependencies) {
-  const { callbackAllow: allow, brand } = settings;
-  // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
-  const slots = { maxPerHost: 32, maxWaitingPerHost: 0 };
-  const own = ownServerAddresses(settings);
-  const client = createGuardedClient({ allow, own, userAgent: asciiBrandName(brand.name), ...slots });
+  const client = createGuardedClient(guardedClientOptions(settings).callbacks);
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ deliveryId, error }) => {

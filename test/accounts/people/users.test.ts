@@ -24,7 +24,7 @@ import {
   findAccountView,
 } from '../../../src/accounts/people/view-account-as-owner.ts';
 import { createOneTimeLink, findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
-import { createSession, hasSession } from '../../../src/accounts/sign-in/sessions.ts';
+import { createSession, isSessionStored } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Runner } from '../../../src/platform/database/statement.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
@@ -50,7 +50,7 @@ async function newPerson(db: Runner, name: string, isOperator = false) {
   const user = await newUser(db, name, isOperator);
   const { sessionId } = (await createSession(db, user.userId, origin)).session;
   const { token } = await createOneTimeLink(db, { purpose: 'reset', email: user.email, isOperator: false });
-  const access = async () => [(await hasSession(db, sessionId)).exists, (await findLink(db, token)) !== undefined];
+  const access = async () => [(await isSessionStored(db, sessionId)).exists, (await findLink(db, token)) !== undefined];
   return { ...user, sessionId, access };
 }
 

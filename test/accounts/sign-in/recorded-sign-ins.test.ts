@@ -12,7 +12,7 @@ import {
 } from '../../../src/accounts/people/users.ts';
 import { createOneTimeLink, findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
-import { createSession, findAndTouchSession, hasSession } from '../../../src/accounts/sign-in/sessions.ts';
+import { createSession, findAndTouchSession, isSessionStored } from '../../../src/accounts/sign-in/sessions.ts';
 import {
   acceptLinkAndSignIn,
   changePassword,
@@ -101,7 +101,7 @@ test('each proof signs its person in, ends the earlier session, and is recorded 
       const { email, userId } = user;
       assert.deepEqual([made.session.userId, made.session.email], [userId, email]);
       assert.equal(made.session.authenticatedAt === 5_000, proof.means === 'oidc');
-      assert.equal((await hasSession(db, earlier.sessionId)).exists, false);
+      assert.equal((await isSessionStored(db, earlier.sessionId)).exists, false);
       assert.ok(await findAndTouchSession(db, made.token, { isBackground: true }));
       events.unshift(eventOf(user, 'signed_in', { means: proof.means }));
       earlier = made.session;
@@ -131,7 +131,7 @@ test('a proof that is outdated signs no one in, and leaves no event', () =>
     }
     const unknown = { userId: randomUUID(), email: user.email };
     await assert.rejects(signIn(db, { user: unknown, origin, ...password }), ProofOutdated);
-    assert.equal((await hasSession(db, session.sessionId)).exists, true);
+    assert.equal((await isSessionStored(db, session.sessionId)).exists, true);
     assert.deepEqual(await eventsOf(db, user), []);
   }));
 
@@ -166,7 +166,7 @@ test('a person ends this session, another one of theirs, or all others, and each
     const left = async () => {
       const exists: boolean[] = [];
       for (const id of [session.sessionId, first, second, third, foreign])
-        exists.push((await hasSession(db, id)).exists);
+        exists.push((await isSessionStored(db, id)).exists);
       return exists;
     };
     assert.deepEqual(await left(), [true, false, false, false, true]);
@@ -185,7 +185,7 @@ test('a changed password renews this session, ends the others and withdraws rese
     const renewed = (await change(checkedHash)) ?? assert.fail();
     assert.equal(renewed.session.sessionId, session.sessionId);
     assert.ok(await findAndTouchSession(db, renewed.token, { isBackground: true }));
-    assert.equal((await hasSession(db, other)).exists, false);
+    assert.equal((await isSessionStored(db, other)).exists, false);
     const changed = { session: undefined, passkeys: [[1, false]], passwordHash: 'new', hasReset: false };
     assert.deepEqual(await stateOf(db, person), changed);
     await signOut(db, session, origin);

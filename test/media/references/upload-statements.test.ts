@@ -15,7 +15,7 @@ import {
 import {
   maxUploadedBytes,
   maxUploads,
-  type UploadFileName,
+  type FixedUploadName,
   uploadGraceMs,
 } from '../../../src/media/references/upload-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -29,7 +29,7 @@ after(() => database.close());
 const newAccount = () => createAccount(database.db, { name: 'a', credits: 0 });
 const retentionMs = 3_600_000;
 
-type Row = { readonly fileName?: UploadFileName; readonly bytes?: number; readonly expiresInMs?: number };
+type Row = { readonly fileName?: FixedUploadName; readonly bytes?: number; readonly expiresInMs?: number };
 
 /** Stores a row without the limits of an account. */
 async function stored(accountId: string, { fileName = 'video.mp4', bytes = 1, expiresInMs = retentionMs }: Row = {}) {

@@ -38,7 +38,7 @@ test('an answer may have 16 MiB beside its video', async (t) => {
   const path = join(await temporaryFolder(t), 'video');
   // The end of a chunk waits for the next one, because a data URL may begin in it.
   const whole = Buffer.alloc(16 * 1024 * 1024 + 200, 'x');
-  assert.equal((await saveVideoOfJson(Readable.from([whole]), path)).length, whole.length);
+  assert.equal((await readJsonAndSaveVideo(Readable.from([whole]), path)).length, whole.length);
   const larger = Readable.from([Buffer.concat([whole, Buffer.from('x')])]);
-  await assert.rejects(saveVideoOfJson(larger, path), { name: 'OutboundError', kind: 'too_large' });
+  await assert.rejects(readJsonAndSaveVideo(larger, path), { name: 'OutboundError', kind: 'too_large' });
 });

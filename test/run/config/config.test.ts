@@ -84,7 +84,7 @@ describe('readConfig', () => {
     assert.deepEqual([delayOf({}), delayOf(shared)], [0, 8_000]);
     const set = ['0', '500ms', '20s', '5m'].map((delay) => delayOf({ ...shared, SHUTDOWN_DELAY: delay }));
     assert.deepEqual(set, [0, 500, 20_000, 300_000]);
-    for (const delay of ['5', '-1s', '6m', 'soon'])
+    for (const delay of ['5', '-1s', '6m', '300001ms', 'soon'])
       assert.throws(() => readConfig({ SHUTDOWN_DELAY: delay }), /SHUTDOWN_DELAY: must be a duration/);
   });
 

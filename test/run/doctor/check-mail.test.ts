@@ -5,6 +5,7 @@ import { startMailServer } from '../../support/servers/mail-server.ts';
 
 test('doctor connects to the mail server and authenticates, and explains what fails', async () => {
   const server = await startMailServer({ user: 'videogen', password: 'secret' });
+  const open = await startMailServer();
   try {
     const from = 'no-reply@example.com';
     const lineOf = async (url: string) => {
@@ -16,7 +17,8 @@ test('doctor connects to the mail server and authenticates, and explains what fa
     // Port 1 of this machine refuses connections.
     assert.match(await lineOf('smtp://127.0.0.1:1'), /^error: 127\.0\.0\.1: .*ECONNREFUSED.* → Check SMTP_URL/);
     assert.deepEqual(server.received, []);
+    assert.match(await lineOf(open.url), /^ok: 127\.0\.0\.1 responds/);
   } finally {
-    await server.close();
+    await Promise.all([server.close(), open.close()]);
   }
 });

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { checkModeration } from '../../../src/run/doctor/check-moderation.ts';
 import { type ModerationHook, startModerationHook } from '../../fakes/moderation-hook.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let hook: ModerationHook;
 before(async () => {
@@ -42,4 +45,27 @@ test('doctor has each moderation hook check a harmless prompt, and explains a ho
 
 test('an installation without hooks is not checked', async () => {
   assert.deepEqual(await linesFor({}), []);
+});
+
+test('each hook is checked once, and its key may be missing except beside an API', async (t) => {
+  const path = join(await temporaryFolder(t), 'catalogue.json');
+  const sold = { title: 'M', prices: [{ creditsPerSecond: 7 }], providers: ['preview'] };
+  const own = { shape: 'openai', url: hook.openai, key: { env: 'A_KEY_OF_NO_PROCESS' } };
+  const models = [
+    { ...sold, model: 'a', moderation: own },
+    { ...sold, model: 'b', moderation: own },
+    { ...sold, model: 'c' },
+    { ...sold, model: 'd', moderation: { shape: 'none' } },
+  ];
+  writeFileSync(path, JSON.stringify({ models }));
+  const environment = { MODERATION_URL: hook.openai, MODERATION_KEY: 'the-key', VIDEOGEN_MODELS: path };
+  const states = async (isApi: boolean) =>
+    (await linesFor(environment, isApi)).map((line) => /^\w+: \w+/.exec(line)?.[0]);
+  assert.deepEqual(
+    [await states(true), await states(false)],
+    [
+      ['error: b', 'ok: c'],
+      ['unknown: b', 'ok: c'],
+    ],
+  );
 });

@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { checkMemory, checkNode } from '../../../src/run/doctor/check-machine.ts';
+import { checkMemory, checkNode, spaceForUploads } from '../../../src/run/doctor/check-machine.ts';
 import {
   checkAllowList,
   checkCatalogue,
+  checkLostJobs,
   checkPublicUrl,
   checkSecretEntropy,
 } from '../../../src/run/doctor/check-settings.ts';
-import { checkFreeSpace } from '../../../src/run/doctor/check-store.ts';
+import {
+  checkEmbeddedFolderDisk,
+  checkFreeSpace,
+  checkStore,
+  explainDiskError,
+  spaceForVideos,
+} from '../../../src/run/doctor/check-store.ts';
+import { catalogueFrom } from '../../providers/provider-registry-stage.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { failure, runChecks, redactSecrets } from '../../../src/run/doctor/checks-and-findings.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 
@@ -99,9 +108,12 @@ test('an old Node.js is an error, and a small container a warning', () => {
     ['18.20.0', '20.18.9', '20.19.0', '22.1.0'].map((version) => checkNode(version).state),
     ['error', 'error', 'ok', 'ok'],
   );
-  assert.equal(checkMemory(true, 300 * 1024 * 1024).state, 'warning');
-  assert.match(checkMemory(false, 300 * 1024 * 1024).message, /^300 MB, the limit of this container/);
-  assert.equal(checkMemory(false, 600 * 1024 * 1024).state, 'ok');
+  const mebibyte = 1024 * 1024;
+  const stateOf = (renders: boolean, megabytes: number) => checkMemory(renders, megabytes * mebibyte).state;
+  assert.deepEqual([stateOf(true, 1024), stateOf(true, 1023)], ['ok', 'warning']);
+  assert.deepEqual([stateOf(false, 512), stateOf(false, 511)], ['ok', 'warning']);
+  assert.match(checkMemory(false, 300 * mebibyte).message, /^300 MB, the limit of this container/);
+  for (const none of [0, 2 ** 63]) assert.match(checkMemory(false, none).message, /^\d{4,} MB$/);
 });
 
 test('a check that throws is an error, one that hangs an error when its time is over, and the others are reported', async () => {
@@ -113,10 +125,11 @@ test('a check that throws is an error, one that hangs an error when its time is 
     ],
     50,
   );
-  assert.deepEqual(
-    findings.map(({ check, message }) => `${check}: ${message}`),
-    ['throwing: refused; lost', 'hanging: no answer within 0.05 s', 'fine: a'],
-  );
+  assert.deepEqual(findings, [
+    failure('throwing', 'refused; lost', 'Correct what the message names.'),
+    failure('hanging', 'no answer within 0.05 s', 'Check firewalls, and whether the host is up.'),
+    failure('fine', 'a', 'b'),
+  ]);
 });
 
 test('what is shown holds no secret, wherever an error carried it', () => {
@@ -124,6 +137,10 @@ test('what is shown holds no secret, wherever an error carried it', () => {
   assert.deepEqual(redactSecrets(found, ['pass word', undefined, '']), [
     failure('database', 'cannot reach postgres://u:[secret]@db', 'not [secret]'),
   ]);
+  // Shorter ones are also parts of words.
+  const short = { check: 'database', state: 'ok', message: 'as of abcd' } as const;
+  assert.deepEqual(redactSecrets([short], ['abc', 'abcd']), [{ ...short, message: 'as of [secret]' }]);
+  assert.deepEqual(redactSecrets([short], ['abc']), [short]);
 });
 
 test('a folder with less room than its files need is an error, with little more a warning', async () => {
@@ -132,4 +149,52 @@ test('a folder with less room than its files need is an error, with little more 
   assert.deepEqual(await stateOf(Infinity, Infinity), ['error']);
   assert.deepEqual(await stateOf(0, Infinity), ['warning']);
   assert.deepEqual(await stateOf(0, 0), ['ok']);
+});
+
+test('an API needs room for the uploads that it checks at a time, and a worker for videos', () => {
+  const { leastBytes, enoughBytes } = spaceForUploads;
+  assert.deepEqual([enoughBytes / leastBytes, spaceForVideos], [1.2, { leastBytes: 500e6, enoughBytes: 5e9 }]);
+});
+
+test('a store in a folder is tried with a file that is deleted again, and has its own room', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [path, temp] = [join(folder, 'results'), await temporaryFolder(t)];
+  const findings = await checkStore('RESULT_STORE_ALSO', { kind: 'folder', path }, {}, temp);
+  assert.deepEqual(
+    findings.map(({ check }) => check),
+    ['second result store', 'second result store space'],
+  );
+  assert.equal(findings[0]?.state, 'ok');
+  const left = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  assert.deepEqual([left, readdirSync(temp)], [[], []]);
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  const [broken, ...others] = await checkStore('RESULT_STORE', { kind: 'folder', path: file }, {}, temp);
+  assert.deepEqual([broken?.check, broken?.state, others], ['result store', 'error', []]);
+  assert.match(broken?.remedy ?? '', /^Correct RESULT_STORE /);
+});
+
+test('a disk that is full or read-only is an error of its own, and another error is not of the disk', async (t) => {
+  const explained = (code: string) => explainDiskError('store', '/srv', Object.assign(new Error('a test'), { code }));
+  const [full, readOnly] = ['ENOSPC', 'EROFS'].map(explained);
+  assert.deepEqual([full?.state, full?.message], ['error', 'disk full: /srv']);
+  assert.deepEqual([readOnly?.state, readOnly?.message], ['error', 'disk read-only: /srv']);
+  assert.match(full?.remedy ?? '', /^Free some space/);
+  assert.match(readOnly?.remedy ?? '', /^Check the disk/);
+  assert.equal(explained('EACCES'), undefined);
+  const folder = await temporaryFolder(t);
+  assert.deepEqual(await checkEmbeddedFolderDisk('database', join(folder, 'none')), []);
+  const [finding, ...others] = await checkEmbeddedFolderDisk('database', folder);
+  assert.deepEqual([finding?.check, finding?.state, others], ['database', 'ok', []]);
+});
+
+test('providers whose lost jobs are made again are named', () => {
+  const own = { kind: 'own', baseUrl: 'http://studio.example' };
+  const providers = { again: { ...own, onLostJob: 'resubmit' }, once: { ...own, onLostJob: 'fail' } };
+  const tiers = [[{ provider: 'again', model: 'wan' }], [{ provider: 'once', model: 'wan' }]];
+  const models = [{ model: 'film', title: 'Film', prices: [{ creditsPerSecond: 1 }], tiers }];
+  const [finding, ...others] = checkLostJobs({ catalogue: catalogueFrom({ providers, models }) });
+  assert.match(finding?.message ?? '', /^again \(own\): /);
+  assert.deepEqual([finding?.check, finding?.state, others], ['lost jobs', 'ok', []]);
+  assert.deepEqual(checkLostJobs(readConfig({})), []);
 });

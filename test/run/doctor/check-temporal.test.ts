@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { checkTemporal, findTemporalProblem } from '../../../src/run/doctor/check-temporal.ts';
+import {
+  checkTemporal,
+  explainTemporalError,
+  findTemporalProblem,
+  tlsFinding,
+} from '../../../src/run/doctor/check-temporal.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import type { QueueName } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
@@ -44,4 +49,43 @@ test('a Temporal that does not answer is an error, and the rest is not checked',
   const target = targetOf('default', address);
   assert.deepEqual(await statesOf(target, ['tasks']), ['temporal: error', 'namespace: unknown', ...rest]);
   assert.match((await findTemporalProblem(target)) ?? '', new RegExp(`^Temporal at ${address} cannot be used`));
+});
+
+const certificate = { crt: Buffer.from('c'), key: Buffer.from('k') };
+
+for (const [connection, state, message] of [
+  [{ address: 'temporal:7233', tls: true }, 'ok', /^used$/],
+  [{ address: 'temporal:7233', tls: {} }, 'ok', /^used$/],
+  [{ address: 'temporal:7233', tls: { clientCertPair: certificate } }, 'ok', /^used, with a client certificate$/],
+  [{ address: 'localhost:7233' }, 'ok', /on this machine/],
+  [{ address: '127.0.0.1:7233', tls: null }, 'ok', /on this machine/],
+  [{ address: '[::1]:7233', tls: false }, 'ok', /on this machine/],
+  [{ address: 'temporal:7233' }, 'warning', /unencrypted/],
+  [{ address: 'temporal:7233', tls: false }, 'warning', /unencrypted/],
+  [{ address: '127.0.0.10:7233' }, 'warning', /unencrypted/],
+  [{}, 'warning', /unencrypted/],
+] as const) {
+  test(`a connection to Temporal with ${JSON.stringify(connection)} is ${state}`, () => {
+    const finding = tlsFinding({ connection, namespace: 'default' });
+    assert.deepEqual([finding.check, finding.state], ['temporal tls', state]);
+    assert.match(finding.message, message);
+  });
+}
+
+test('an error of Temporal is explained by its status, then by its words', () => {
+  const ofGrpc = (code: number, message: string) =>
+    Object.assign(new Error(message), { code, details: message, metadata: {} });
+  for (const [error, remedy] of [
+    [ofGrpc(7, 'denied'), /^Correct TEMPORAL_API_KEY/],
+    [ofGrpc(16, 'bad certificate'), /^Correct TEMPORAL_API_KEY/],
+    [ofGrpc(12, 'no method'), /is not Temporal/],
+    [ofGrpc(14, 'the certificate has expired'), /^Correct TEMPORAL_TLS,/],
+    [ofGrpc(14, 'ECONNREFUSED'), /^Check TEMPORAL_ADDRESS/],
+    [new Error('ECONNREFUSED'), /^Check TEMPORAL_ADDRESS/],
+    [new Error('it failed', { cause: new Error('wrong version number') }), /^Correct TEMPORAL_TLS,/],
+  ] as const) {
+    const [message, found] = explainTemporalError(error);
+    assert.match(found, remedy, message);
+    assert.equal(message, error.cause instanceof Error ? error.cause.message : error.message);
+  }
 });

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readOrCreateSecret, lockDataFolder } from '../../../src/run/embedded/data-folder.ts';
+import {
+  lockDataFolder,
+  readServiceUrl,
+  readOrCreateSecret,
+  recordAddress,
+} from '../../../src/run/embedded/data-folder.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -91,4 +96,18 @@ test('the secret is created once and never replaced, even if it is damaged', asy
   await rm(path);
   await mkdir(path);
   await assert.rejects(readOrCreateSecret(folder), { name: 'SetupError', message: /cannot be read \(EISDIR\)/ });
+});
+
+test('commands find the address of the service while it runs', async () => {
+  const folder = await awkwardFolder();
+  await mkdir(folder, { recursive: true });
+  assert.equal(await readServiceUrl(folder), undefined);
+  const { remove } = await recordAddress(folder, 'http://127.0.0.1:3000');
+  assert.equal(await readServiceUrl(folder), 'http://127.0.0.1:3000');
+  assert.equal((await stat(join(folder, 'address'))).mode & 0o777, 0o600);
+  await writeFile(join(folder, 'address'), 'damaged');
+  assert.equal(await readServiceUrl(folder), undefined);
+  await remove();
+  await remove();
+  assert.deepEqual(await readdir(folder), []);
 });

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { reserveFreePort, readOrReservePort, reservePort } from '../../../src/run/embedded/local-ports.ts';
+import { readPort, reserveFreePort, readOrReservePort, reservePort } from '../../../src/run/embedded/local-ports.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -32,4 +32,22 @@ test('a stored port stays the same, and is replaced when a program listens on it
   const another = await readOrReservePort(file);
   assert.notEqual(another, port);
   assert.equal(await readFile(file, 'utf8'), `${another}\n`);
+});
+
+test('a file has a port only if it has the number of one', async () => {
+  const file = await awkwardFolder();
+  assert.equal(await readPort(file), undefined);
+  await mkdir(dirname(file), { recursive: true });
+  for (const [text, port] of [
+    ['1\n', 1],
+    ['65535', 65_535],
+    ['0', undefined],
+    ['65536', undefined],
+    ['1.5', undefined],
+    ['', undefined],
+    ['a port', undefined],
+  ] as const) {
+    await writeFile(file, text);
+    assert.equal(await readPort(file), port, text);
+  }
 });

@@ -31,3 +31,30 @@ for (const [name, read] of [
     await stopProcess(pid, hasEnded, [{ signal: 'SIGKILL', waitMs: 180_000 }]);
   });
 }
+
+test('a process gets each signal until it has ended, and no other; one that outlives them all is an error', async (t) => {
+  const steps = [
+    { signal: 'SIGTERM', waitMs: 0 },
+    { signal: 'SIGKILL', waitMs: 0 },
+  ] as const;
+  let code: string | undefined;
+  const kill = t.mock.method(process, 'kill', () => {
+    if (code !== undefined) throw Object.assign(new Error('a test'), { code });
+    return true;
+  });
+  /** The signals to a process that has ended after so many checks. */
+  const signalsUntil = async (checks: number) => {
+    kill.mock.resetCalls();
+    let done = 0;
+    await stopProcess(7, () => Promise.resolve((done += 1) > checks), steps);
+    return kill.mock.calls.map((call) => call.arguments.join());
+  };
+  assert.deepEqual(await signalsUntil(0), []);
+  assert.deepEqual(await signalsUntil(1), ['7,SIGTERM']);
+  assert.deepEqual(await signalsUntil(2), ['7,SIGTERM', '7,SIGKILL']);
+  await assert.rejects(signalsUntil(3), /process 7 does not end/);
+  code = 'ESRCH';
+  assert.deepEqual(await signalsUntil(1), ['7,SIGTERM'], 'it ended before the signal');
+  code = 'EPERM';
+  await assert.rejects(signalsUntil(1), { code });
+});

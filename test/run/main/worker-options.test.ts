@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { basename } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { externalSettings } from '../../../src/run/config/complete-settings.ts';
@@ -35,48 +36,76 @@ const main = [
   'finishClosing',
 ];
 
-test('the worker of each queue has its activities and its limit, and only the one of tasks has workflows', () => {
+/** All options, with the names of activities, the number of codecs and the file of the workflows. */
+const shown = (options: ReturnType<typeof optionsOf>) =>
+  options.map(({ activities = {}, dataConverter, workflowBundle, ...rest }) => ({
+    ...rest,
+    activities: Object.keys(activities).toSorted(),
+    codecs: dataConverter?.payloadCodecs?.length,
+    ...(workflowBundle !== undefined && {
+      workflows: 'codePath' in workflowBundle ? basename(workflowBundle.codePath) : workflowBundle,
+    }),
+  }));
+
+/** The options of every queue. */
+const common = { namespace: 'films', shutdownGraceTime: 5_000, shutdownForceTime: 20_000, codecs: 1 };
+
+test('the worker of each queue has its activities and its limits, and only the one of tasks has workflows', () => {
   const limits = {
     TASK_CONCURRENCY: '3',
     GENERATION_CONCURRENCY: '5',
     REMOTE_CONCURRENCY: '7',
     CALLBACK_CONCURRENCY: '11',
   };
-  const options = optionsOf({ ...limits, VIDEOGEN_TASK_QUEUE: 'films-1' });
-  const none = { local: undefined, throttle: 'undefined', hasWorkflows: false };
-  assert.deepEqual(
-    options.map((one) => ({
-      queue: one.taskQueue,
-      activities: Object.keys(one.activities ?? {}).toSorted(),
-      limit: one.maxConcurrentActivityTaskExecutions,
-      local: one.maxConcurrentLocalActivityExecutions,
-      throttle: String(one.maxHeartbeatThrottleInterval),
-      hasWorkflows: one.workflowBundle !== undefined,
-    })),
-    [
-      { ...none, queue: 'films-1', activities: main.toSorted(), limit: 3, local: 3, hasWorkflows: true },
-      { ...none, queue: 'films-1-generation', activities: ['generateVideo'], limit: 5, throttle: '1s' },
-      { ...none, queue: 'films-1-generation-remote', activities: ['generateVideo'], limit: 7, throttle: '15s' },
-      { ...none, queue: 'films-1-callbacks', activities: ['sendCallback'], limit: 11 },
-    ],
-  );
-  for (const { namespace, shutdownGraceTime, shutdownForceTime, dataConverter, workerDeploymentOptions } of options) {
-    assert.deepEqual([namespace, shutdownGraceTime, shutdownForceTime], ['films', 5_000, 20_000]);
-    assert.equal(dataConverter?.payloadCodecs?.length, 1);
-    assert.equal(workerDeploymentOptions, undefined);
-  }
+  assert.deepEqual(shown(optionsOf({ ...limits, VIDEOGEN_TASK_QUEUE: 'films-1' })), [
+    {
+      ...common,
+      taskQueue: 'films-1',
+      activities: main.toSorted(),
+      workflows: 'workflow-bundle.js',
+      maxConcurrentActivityTaskExecutions: 3,
+      maxConcurrentLocalActivityExecutions: 3,
+      maxConcurrentWorkflowTaskExecutions: 12,
+      maxConcurrentWorkflowTaskPolls: 12,
+      nonStickyToStickyPollRatio: 0.5,
+      maxCachedWorkflows: 150,
+    },
+    {
+      ...common,
+      taskQueue: 'films-1-generation',
+      activities: ['generateVideo'],
+      maxConcurrentActivityTaskExecutions: 5,
+      maxHeartbeatThrottleInterval: '1s',
+    },
+    {
+      ...common,
+      taskQueue: 'films-1-generation-remote',
+      activities: ['generateVideo'],
+      maxConcurrentActivityTaskExecutions: 7,
+      maxHeartbeatThrottleInterval: '15s',
+    },
+    {
+      ...common,
+      taskQueue: 'films-1-callbacks',
+      activities: ['sendCallback'],
+      maxConcurrentActivityTaskExecutions: 11,
+    },
+  ]);
 });
 
 test('a worker serves the queues that it is given, as the version that it is given', () => {
-  const [only, ...others] = optionsOf({
-    WORKER_QUEUES: 'callbacks',
-    WORKER_VERSION: 'v9',
-    VIDEOGEN_TASK_QUEUE: 'films',
-  });
-  assert.deepEqual([only?.taskQueue, others], ['films-callbacks', []]);
-  assert.deepEqual(only?.workerDeploymentOptions, {
-    version: { deploymentName: 'films', buildId: 'v9' },
-    useWorkerVersioning: true,
-    defaultVersioningBehavior: 'PINNED',
-  });
+  const given = { WORKER_QUEUES: 'callbacks', WORKER_VERSION: 'v9', VIDEOGEN_TASK_QUEUE: 'films' };
+  assert.deepEqual(shown(optionsOf({ ...given, CALLBACK_CONCURRENCY: '11' })), [
+    {
+      ...common,
+      taskQueue: 'films-callbacks',
+      activities: ['sendCallback'],
+      maxConcurrentActivityTaskExecutions: 11,
+      workerDeploymentOptions: {
+        version: { deploymentName: 'films', buildId: 'v9' },
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: 'PINNED',
+      },
+    },
+  ]);
 });

@@ -245,6 +245,42 @@ test('counters whose increase is an alert exist from the start', async () => {
   assert.deepEqual(Object.fromEntries(found), Object.fromEntries(names.map((name) => [name, 0])));
 });
 
+const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+test('histograms have the buckets that dashboards compare', () => {
+  const buckets = eventMetrics.flatMap((metric) =>
+    metric.type === 'histogram' ? [[metric.name, metric.buckets] as const] : [],
+  );
+  assert.deepEqual(Object.fromEntries(buckets), {
+    videogen_http_request_duration_seconds: requestBuckets,
+    videogen_moderation_check_duration_seconds: requestBuckets,
+    videogen_callback_attempt_duration_seconds: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    videogen_task_stage_duration_seconds: [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200],
+    videogen_provider_job_duration_seconds: [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200],
+  });
+});
+
+test('each part of a process has its connections, read at each scrape', async () => {
+  const metrics = createMetrics();
+  let idle = 1;
+  metrics.databases.set('api', () => ({ limit: 10, idle, busy: 2, waiting: 3 }));
+  metrics.databases.set('worker', () => ({ limit: 20, idle: 4, busy: 5, waiting: 6 }));
+  const expected = (apiIdle: number) => ({
+    'database_connections{of="api",state="idle"}': apiIdle,
+    'database_connections{of="api",state="busy"}': 2,
+    'database_connections{of="worker",state="idle"}': 4,
+    'database_connections{of="worker",state="busy"}': 5,
+    'database_connections_limit{of="api"}': 10,
+    'database_connections_limit{of="worker"}': 20,
+    'database_callers_waiting{of="api"}': 3,
+    'database_callers_waiting{of="worker"}': 6,
+  });
+  for (idle of [1, 7]) {
+    const found = Object.entries(await samplesOf(metrics)).filter(([name]) => name.startsWith('database_'));
+    assert.deepEqual(Object.fromEntries(found), expected(idle));
+  }
+});
+
 test('a duration is counted in the buckets that it fits', async () => {
   const metrics = createMetrics();
   metrics.eventsOf(builtInCatalogue).emit({ kind: 'callback_attempted', status: 200, durationMs: 40 });

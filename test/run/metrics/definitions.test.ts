@@ -31,6 +31,19 @@ test('names follow the conventions of Prometheus', () => {
   }
 });
 
+test('the build of a process is exported with its version, that of Node.js, and its sources', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }; // every package has one
+  const [line = '', ...others] = (await exposed.registry.metrics())
+    .split('\n')
+    .filter((one) => /^videogen_build/.test(one));
+  const { revision = '', ...labels } = Object.fromEntries(
+    [...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  assert.deepEqual([labels, others], [{ version, node: process.versions.node }, []]);
+  assert.match(revision, /^(?:unknown|[0-9a-f]{12})$/);
+  assert.ok(line.endsWith('} 1'));
+});
+
 test('promtool accepts them', { skip: skipsWithoutPromtool }, async () => {
   const text = await exposed.registry.metrics();
   const { stdout, stderr, status } = spawnSync(promtool, ['check', 'metrics'], { input: text, encoding: 'utf8' });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Registry } from 'prom-client';
+import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { scrapedGauges, type ScrapeSnapshot } from '../../../src/run/metrics/scraped-gauges.ts';
 
 const pool = { pool: 'fal/fast', limit: 4, occupying: 3, waiting: 2, oldestWaitMs: 61_500, coolingMs: 7_250 };
@@ -99,4 +101,29 @@ test('tasks of models that have left the catalogue count together', () => {
   const [[group, tasks] = []] = Object.entries(gauge('tasks', { queues } as unknown as ScrapeSnapshot)); // the fields that are read
   assert.match(group ?? '', /^waiting /);
   assert.equal(tasks, 3);
+});
+
+test('scrapes share their values for five seconds, and a gauge has none before each of its sources was read', async (t) => {
+  let now = 1_000_000;
+  t.mock.method(performance, 'now', () => now);
+  const registry = new Registry();
+  let [tasks, isUnavailable] = [1, true];
+  const queues = () => Promise.resolve({ counts: [], models: snapshot.queues.models });
+  const callbacks = () => (isUnavailable ? Promise.reject(new Error('a test')) : Promise.resolve(snapshot.callbacks));
+  exportScrapedGauges(registry, { stuck: () => Promise.resolve({ tasks }), queues, callbacks });
+  const scraped = async () => {
+    const text = await registry.metrics();
+    return [/^videogen_stuck_tasks (\d+)$/m.exec(text)?.[1], /^videogen_queue_depth\{/m.test(text)];
+  };
+  assert.deepEqual(await scraped(), ['1', false]);
+  [tasks, isUnavailable] = [2, false];
+  now += 4_999;
+  assert.deepEqual(await scraped(), ['1', false]);
+  now += 1;
+  assert.deepEqual(await scraped(), ['2', true]);
+});
+
+test('no gauge has another figure than 0 for what was not read', () => {
+  const figures = scrapedGauges.flatMap(({ samples }) => samples({}).map(([, value]) => value));
+  assert.deepEqual(new Set(figures), new Set([0]));
 });

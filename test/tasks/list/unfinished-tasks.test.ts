@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Runner } from '../../../src/platform/database/statement.ts';
-import { listExpiredMedia, markMediaDeleted } from '../../../src/tasks/list/expired-media.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
 import { countStuckTasks, listUnfinishedTasks, markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { listDueTerminations, removeTermination } from '../../../src/tasks/list/workflow-terminations.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';

@@ -15,7 +15,7 @@ import { describeTaskWorkflow } from '../../../src/temporal/workflows/describe-w
 import { retryPausedActivities } from '../../../src/temporal/workflows/retry-paused-activities.ts';
 import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
 import { createMissingSchedule, readSchedule, runReconcile } from '../../../src/temporal/schedules/schedules.ts';
-import { taskQueuesOf } from '../../../src/temporal/connection/queue-and-workflow-names.ts';
+import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 
 // What Temporal is asked about, and how long each call may take.
 

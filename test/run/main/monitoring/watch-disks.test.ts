@@ -52,6 +52,15 @@ test('a process names the folders that it writes to, and a log on a full disk; d
     resultStoreAlso: { kind: 'folder', path: folder },
   });
   assert.deepEqual(folders, { 'work folder': folder, 'second result store': folder });
+  const resultStore = { kind: 'folder', path: '/srv/results' } as const;
+  assert.deepEqual(
+    writtenFoldersOf({ workFolder: folder, resultStore, embeddedFolders: { database: '/srv/postgres' } }),
+    {
+      database: '/srv/postgres',
+      'work folder': folder,
+      'result store': '/srv/results',
+    },
+  );
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: 10 });
   t.after(() => disks.close());
   assert.deepEqual(disks.problems(), ['disk full: log']);
@@ -88,4 +97,31 @@ test('a full disk is named and counted, with its free space and its size', async
   const space = { device: (await stat(folder)).dev, freeBytes: 10 * mebibyte, sizeBytes: 2000 * mebibyte };
   const state = { ...space, problem: 'disk full', isWritable: false };
   assert.deepEqual(events.seen, [{ kind: 'disk_checked', folder: 'work folder', ...state }]);
+});
+
+test('folders on one full disk are one reason, and a disk that does not answer is one for each of its folders', async (t) => {
+  const folder = await temporaryFolder(t);
+  let isAnswering = true;
+  const mocked = t.mock.method(fileSystem, 'statfs', () =>
+    isAnswering
+      ? Promise.resolve({ bavail: 0, blocks: 2000, bsize: mebibyte, files: 0, ffree: 0 })
+      : Promise.reject(Object.assign(new Error('a test'), { code: 'EIO' })),
+  );
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const problemsOf = async (folders: Readonly<Record<string, string>>) => {
+    const events = recordEvents('disk_checked');
+    const log = pino({ level: 'silent' });
+    const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: 60_000 });
+    await disks.close();
+    return [disks.problems(), events.seen.map((event) => event.folder)];
+  };
+  const both = { first: folder, second: folder };
+  const found = await problemsOf({ ...both, missing: `${folder}/missing` });
+  assert.deepEqual(found, [['disk full: first, second'], ['first', 'second']]);
+  isAnswering = false;
+  assert.deepEqual(await problemsOf(both), [['disk unavailable: first', 'disk unavailable: second'], []]);
 });

@@ -50,6 +50,21 @@ test('a worker begins nothing before it knows its store, an API accepts tasks, a
   }
 });
 
+test('a worker with another namespace does not start, and an API does, which uses none', async () => {
+  const { db } = environment.database;
+  const own = settingsOf('store');
+  const other = { ...own, temporal: { ...own.temporal, namespace: 'other' } };
+  for (const [settings, isWorker] of [
+    [own, true],
+    [other, false],
+  ] as const)
+    await (await watchStoreAndNamespaceMatch({ db, settings, log, isWorker })).close();
+  await assert.rejects(watchStoreAndNamespaceMatch({ db, settings: other, log, isWorker: true }), {
+    name: 'SetupError',
+    message: /other/,
+  });
+});
+
 test('a process with another store does not start', async () => {
   const { db } = environment.database;
   for (const isWorker of [true, false])

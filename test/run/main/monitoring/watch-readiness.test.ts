@@ -123,11 +123,28 @@ async function watch(given: { events: ServiceEvents; databaseUrl: string; namesp
 test('a worker is not ready without its namespace or its database, and the result of each check is counted', async (t: TestContext) => {
   const { databaseUrl } = environment.settings;
   const nowhere = `postgres://a@127.0.0.1:${await reserveFreePort()}/b`;
+  const role = `readiness_${process.pid}`;
+  await run(`create role ${role} login password 'p'`);
+  t.after(() => run(`drop role ${role}`));
+  const changed = (change: Partial<Pick<URL, 'username' | 'password' | 'pathname'>>) =>
+    Object.assign(new URL(databaseUrl), change).href;
   for (const [given, reasons, isDatabaseUp, isTemporalUp] of [
     [{ databaseUrl }, [], true, true],
     [{ databaseUrl, namespace: 'lost' }, ['Temporal has no namespace lost'], true, false],
     // Without its address.
     [{ databaseUrl: nowhere }, ['database unavailable'], false, true],
+    [
+      { databaseUrl: changed({ pathname: '/postgres' }) },
+      ['database has no schema: run "videogen migrate"'],
+      false,
+      true,
+    ],
+    [
+      { databaseUrl: changed({ username: role, password: 'p' }) },
+      ['this database user may not read the table kysely_migration'],
+      false,
+      true,
+    ],
   ] as const) {
     const events = recordEvents('database_checked', 'temporal_checked');
     const watched = await watch({ ...given, events });
