@@ -1,6 +1,7 @@
 import { Router } from '@koa/router';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ErrorCode } from '../../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import { refuseUnknownRoutes } from '../../../../src/api/core/middleware/unknown-endpoints.ts';
 import type { AppRouter, Context } from '../../../../src/api/core/request-context.ts';
@@ -23,12 +24,15 @@ type Asked = {
   readonly isFromLoopback?: boolean;
 };
 
-/** What a request gets that no route took: an error, or the headers and the body of a response. */
+type Refused = { readonly code: ErrorCode; readonly msg: string; readonly allow: string | undefined };
+type Answered = { readonly set: Readonly<Record<string, unknown>>; readonly body: string };
+
+/** What a request gets that no route took. */
 async function answerOf(
   routes: readonly Route[],
   path: string,
   { method = 'GET', publicUrl = '', local, isFromLoopback = true }: Asked = {},
-) {
+): Promise<Refused | Answered> {
   const set: Record<string, unknown> = {};
   const req = { socket: { remoteAddress: isFromLoopback ? '127.0.0.1' : '203.0.113.1' }, headers: {} };
   const ctx = { method, path, req, body: '', set: (headers: object) => void Object.assign(set, headers) };
