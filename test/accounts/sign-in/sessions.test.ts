@@ -204,7 +204,8 @@ test('a person ends one session of theirs, or all but one, and those of no one e
     const [second, third] = [await newSession(db, {}, first.userId), await newSession(db, {}, first.userId)];
     const other = await newSession(db);
     const all = [first, second, third, other] as const;
-    const left = async () => Promise.all(all.map(async ({ sessionId }) => (await isSessionStored(db, sessionId)).exists));
+    const left = async () =>
+      Promise.all(all.map(async ({ sessionId }) => (await isSessionStored(db, sessionId)).exists));
     assert.equal(await endSession(db, first.userId, other.sessionId), undefined);
     assert.deepEqual(await left(), [true, true, true, true]);
     assert.deepEqual(await endSession(db, first.userId, first.sessionId), { sessionId: first.sessionId });
