@@ -143,11 +143,11 @@ test('an operator changes one person: their sessions end, their links where they
         await newPerson(db, name, wasOperator),
         await newPerson(db, `${name}-bystander`, wasOperator),
       ];
-      const before = (await findUser(db, bystander.userId)) ?? assert.fail();
+      const userBefore = (await findUser(db, bystander.userId)) ?? assert.fail();
       const earlier = (await listOperatorActions(db, { limit: 99 })).length;
       for (let times = 0; times < 2; times += 1) await change(person.userId);
       assert.deepEqual(await person.access(), access, name);
-      assert.deepEqual([await bystander.access(), await findUser(db, bystander.userId)], [[true, true], before], name);
+      assert.deepEqual([await bystander.access(), await findUser(db, bystander.userId)], [[true, true], userBefore], name);
       const { userId, email } = person;
       const done = (await listOperatorActions(db, { limit: 99 })).slice(0, -earlier || undefined);
       assert.deepEqual(

@@ -78,10 +78,10 @@ test('an order is written for an open account with fewer than twenty open purcha
       accountName: 'buyer',
     });
     assert.deepEqual(await create(accountId), { kind: 'too_many_top_ups' });
-    const before = await statesOf(db);
+    const earlier = await statesOf(db);
     await insertTopUpRow(db, made.order, provider);
     await insertTopUpRow(db, { ...made.order, topUpId: randomUUID(), accountId: randomUUID() }, provider);
-    assert.deepEqual(await statesOf(db), before, 'an order that exists, and one of an unknown account');
+    assert.deepEqual(await statesOf(db), earlier, 'an order that exists, and one of an unknown account');
   });
 });
 

@@ -53,7 +53,7 @@ for (const [format, make] of [
 const send = 'send a JPEG, PNG, WebP, HEIC, AVIF, GIF, BMP or TIFF image of at most 7 MB, each side 300 to 6000 px';
 
 /** A TIFF with one tag: the version of DNG. */
-const rawPhoto = Buffer.from('49492a000800000001000000' + '00000000000000000000', 'hex');
+const rawPhoto = Buffer.from('49492a00080000000100000000000000000000000000', 'hex');
 rawPhoto.writeUInt16LE(50_706, 10);
 
 for (const [what, make, message] of [

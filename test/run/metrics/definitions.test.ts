@@ -35,7 +35,7 @@ test('the build of a process is exported with its version, that of Node.js, and 
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }; // every package has one
   const [line = '', ...others] = (await exposed.registry.metrics())
     .split('\n')
-    .filter((one) => /^videogen_build/.test(one));
+    .filter((one) => one.startsWith('videogen_build'));
   const { revision = '', ...labels } = Object.fromEntries(
     [...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]),
   );

@@ -50,13 +50,19 @@ test('an intent needs a task that has not ended and a slot that is still leased,
       [{ reserved_at: ago(0) }, failedAgo(0), false],
     ] as const) {
       const job = await addJob(db, row, await insertTask(db, accountId, task));
-      const before = await columnsOf(db, job, columns);
+      const earlier = await columnsOf(db, job, columns);
       const intend = (at = pool) => intendReservedJob(db, { ...job, ...config, pool: at });
       assert.equal(await intend('upstream/other'), undefined);
       assert.deepEqual(await intend(), isGranted ? { ordinal: 1 } : undefined, JSON.stringify([row, task]));
       assert.equal(await intend(), undefined, 'again');
-      const intended = { ...before, config_hash: config.configHash, ...none, cost_basis: 'unknown', is_intended: true };
-      assert.deepEqual(await columnsOf(db, job, columns), isGranted ? intended : before);
+      const intended = {
+        ...earlier,
+        config_hash: config.configHash,
+        ...none,
+        cost_basis: 'unknown',
+        is_intended: true,
+      };
+      assert.deepEqual(await columnsOf(db, job, columns), isGranted ? intended : earlier);
     }
     const job = await addJob(db, { reserved_at: ago(0) });
     const cost = { micros: 7, currency: 'EUR', basis: 'estimated' } as const;
@@ -87,7 +93,7 @@ test('a created job keeps its first time and handle, and one that was given up m
     const gone = { ended_at: ago(0), settled_at: ago(0) };
     const row = { job_id: 'made', handle: { a: 1 }, sent_input: null, outcome: null, is_settled: false };
     const known = { job_id: 'made', handle: '{"b":2}', submitted_at: ago(9) };
-    for (const [before, outcome, after] of [
+    for (const [first, outcome, last] of [
       [sent, 'recorded', { ...row, submitted_ms: 0 }],
       [
         { ...sent, outcome: 'fail', ...gone },
@@ -102,11 +108,11 @@ test('a created job keeps its first time and handle, and one that was given up m
         { ...row, outcome: 'abandoned', is_settled: true, submitted_ms: 9 },
       ],
     ] as const) {
-      const job = await addJob(db, before);
+      const job = await addJob(db, first);
       const made = await recordCreatedJob(db, { ...job, jobId: 'made', handle: { a: 1 } });
-      assert.deepEqual([made, await columnsOf(db, job, columns)], [outcome, after]);
+      assert.deepEqual([made, await columnsOf(db, job, columns)], [outcome, last]);
       await recordCreatedJob(db, { ...job, jobId: 'made' });
-      assert.deepEqual(await columnsOf(db, job, columns), after, 'without a handle it stays');
+      assert.deepEqual(await columnsOf(db, job, columns), last, 'without a handle it stays');
     }
   }));
 

@@ -135,10 +135,10 @@ test('only a job that has an id and has ended upstream succeeds, or one on our o
       [{ ...ended, outcome: 'fail' }, false],
     ] as const) {
       const job = await newJob(db, row);
-      const before = await rowOf(db, job);
+      const earlier = await rowOf(db, job);
       const success = await succeedProviderJob(db, job.taskId);
       assert.equal(success?.outcome, succeeds ? 'success' : undefined, JSON.stringify(row));
-      assert.deepEqual(await rowOf(db, job), succeeds ? { ...before, outcome: 'success', ended_at: 0 } : before);
+      assert.deepEqual(await rowOf(db, job), succeeds ? { ...earlier, outcome: 'success', ended_at: 0 } : earlier);
     }
   }));
 
