@@ -21,6 +21,7 @@ const description: OpenApiDescription = {
 function textOf(markup: Html | undefined): string {
   return (markup?.html ?? '')
     .replaceAll('<li>', ' - ')
+    .replaceAll('<p>', ' ')
     .replaceAll('<h4>', ' # ')
     .replaceAll('<tr>', ' | ')
     .replaceAll('<details class="nested" open>', ' [open ')

@@ -170,7 +170,7 @@ test('422 an expiry in the past or after more than a year; 409 beyond 20 links o
 });
 
 test('links that a person or a key makes and revokes are security events of the account, without the secret', async () => {
-  const { accountId, taskId, key, ...client } = await newClient();
+  const { accountId, taskId, ...client } = await newClient();
   const person = await newPerson(service, { roles: { [accountId]: 'owner' } });
   const post = async (path: string, body: unknown) =>
     (await person.ask('POST', `/api/v1/gallery/${path}`, { accountId, body })).json.data;

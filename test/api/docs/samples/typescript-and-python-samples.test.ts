@@ -18,7 +18,7 @@ const called = 'fetch';
 const failure = 'if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);';
 
 /** Requests with the lines of their samples. */
-const requests: Readonly<Record<string, readonly [Partial<ExampleRequest>, ts: readonly string[], python: readonly string[]]>> =
+const requests: Readonly<Record<string, readonly [change: Partial<ExampleRequest>, ts: readonly string[], python: readonly string[]]>> =
   {
     'nothing more': [
       {},
@@ -193,7 +193,7 @@ for (const [operationId, value, ts, python] of [
       "  baseUrl: 'https://video.example',",
       "  key: env.VIDEOGEN_API_KEY ?? '',",
       '});',
-      `console.log(await videogen.${ts});`,
+      `console.log(await videogen.${String(ts)});`,
     ];
     const script = typeScriptSample(operationId, request);
     if (ts === undefined) assert.equal(script, typeScriptSample(undefined, request));
