@@ -227,9 +227,14 @@ test('the text of a result has its main facts, and a video has links to its file
     { type: 'resource_link', uri: data['posterUrl'], name: `${short}.jpg`, mimeType: 'image/jpeg' },
   ]);
   assert.match((await call('get_video', { taskId: running })).text, new RegExp(`${running} is waiting, \\d+ %`));
+  assert.equal((data['createdBy'] as { readonly kind: string }).kind, 'key');
   const page = await call('list_videos', { limit: 1 });
   assert.match(page.text, new RegExp(`${running}[\\s\\S]*${String(page.data['nextCursor'])}$`));
   assert.equal(page.data['nextCursor'], running);
   const rest = await call('list_videos', { cursor: running });
+  const whole = await generate('4');
+  const stored = { videoKey: `results/${whole}/video.mp4`, posterKey: `results/${whole}/poster.jpg` };
+  await completeTask(service.database.db, whole, { ...madeUpMeasures, ...stored });
+  assert.doesNotMatch((await call('get_video', { taskId: whole })).text, /came back/);
   assert.match(rest.text, new RegExp(`${short}[\\s\\S]*${failed}[\\s\\S]*none$`));
 });
