@@ -119,14 +119,24 @@ test('the poster is the thumbnail', async () => {
 
 for (const [what, headers, method, expected] of [
   ['whole', {}, 'GET', { status: 200, range: undefined, text: '0123456789', contentRange: undefined }],
-  ['of a range', { range: 'bytes=2-4' }, 'GET', { status: 206, range: 'bytes=2-4', text: '234', contentRange: 'bytes 2-4/10' }],
+  [
+    'of a range',
+    { range: 'bytes=2-4' },
+    'GET',
+    { status: 206, range: 'bytes=2-4', text: '234', contentRange: 'bytes 2-4/10' },
+  ],
   [
     'of a range of a file that may have changed',
     { range: 'bytes=2-4', 'if-range': '"a"' },
     'GET',
     { status: 200, range: undefined, text: '0123456789', contentRange: undefined },
   ],
-  ['of a range for HEAD', { range: 'bytes=2-4' }, 'HEAD', { status: 206, range: 'bytes=2-4', text: '', contentRange: 'bytes 2-4/10' }],
+  [
+    'of a range for HEAD',
+    { range: 'bytes=2-4' },
+    'HEAD',
+    { status: 206, range: 'bytes=2-4', text: '', contentRange: 'bytes 2-4/10' },
+  ],
 ] as const) {
   test(`the bytes of a file in a bucket are passed on: ${what}`, async (t) => {
     const asked: unknown[] = [];
@@ -151,7 +161,14 @@ for (const [what, headers, method, expected] of [
     const { status, range, text, contentRange } = expected;
     assert.deepEqual([answer.status, answer.bytes.toString()], [status, text]);
     assert.deepEqual(asked, [[method, { range }]]);
-    const sent = ['content-range', 'accept-ranges', 'content-length', 'cache-control', 'content-type', 'content-disposition'];
+    const sent = [
+      'content-range',
+      'accept-ranges',
+      'content-length',
+      'cache-control',
+      'content-type',
+      'content-disposition',
+    ];
     assert.deepEqual(
       sent.map((name) => answer.headers[name]),
       [

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { parameterFields, schemaFields } from '../../../src/api/docs/field-list.ts';
 import type { Html } from '../../../src/api/docs/html.ts';
 import { operationSamples, operationSection } from '../../../src/api/docs/operation-section.ts';
-import type { DescribedOperation, OpenApiDescription, OpenApiSchema } from '../../../src/api/docs/read-openapi-document.ts';
+import type {
+  DescribedOperation,
+  OpenApiDescription,
+  OpenApiSchema,
+} from '../../../src/api/docs/read-openapi-document.ts';
 
 const refTo = (name: string): OpenApiSchema => ({ $ref: `#/components/schemas/${name}` });
 const description: OpenApiDescription = {
@@ -45,7 +49,10 @@ for (const [schema, text] of [
   [{ type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, 'integer At least 0.'],
   [{ type: 'integer', maximum: 9 }, 'integer At most 9.'],
   [{ type: 'integer', exclusiveMaximum: 9 }, 'integer Less than 9.'],
-  [{ type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 9 }, 'array of string At least 2, at most 9 items.'],
+  [
+    { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 9 },
+    'array of string At least 2, at most 9 items.',
+  ],
   [{ type: 'array' }, 'array of values'],
   [{ enum: ['a', 1, null] }, 'any value Values: a, 1.'],
   [{ enum: ['x'] }, 'any value Value: x.'],
@@ -77,7 +84,10 @@ test('fields inside others are open to a depth, and required ones are marked in 
     fieldsOf(schema, 2),
     `- a string required - video Video [open Fields of video - ${inner('open', ' required')} ]`,
   );
-  assert.equal(fieldsOf(schema, 0, false), `- a string - video Video [closed Fields of video - ${inner('closed', '')} ]`);
+  assert.equal(
+    fieldsOf(schema, 0, false),
+    `- a string - video Video [closed Fields of video - ${inner('closed', '')} ]`,
+  );
 });
 
 test('alternatives have their fields, and the first one is open', () => {
@@ -150,8 +160,14 @@ test('the contract of an operation has its parameters by place, its body, its re
 });
 
 test('a response without fields is empty, and an operation without a body or errors has no such part', () => {
-  assert.equal(contractOf({ responses: { 200: jsonOf(envelope({ type: 'object' })) } }), '# Response 200 Fields of data: Empty.');
-  assert.equal(contractOf({ responses: { 201: jsonOf(refTo('Deep')) } }), '# Response 201 application/json - flag boolean');
+  assert.equal(
+    contractOf({ responses: { 200: jsonOf(envelope({ type: 'object' })) } }),
+    '# Response 200 Fields of data: Empty.',
+  );
+  assert.equal(
+    contractOf({ responses: { 201: jsonOf(refTo('Deep')) } }),
+    '# Response 201 application/json - flag boolean',
+  );
   assert.equal(contractOf({ responses: { 302: {} } }), '');
 });
 

@@ -9,7 +9,8 @@ const targets = {
   code: (text: string) => (text === 'GET /a' ? '/r#a' : undefined),
 };
 const shown = (...parts: readonly string[]) => documentMarkdown(parts.join('\n'), targets).html.replaceAll(/\s+/g, ' ');
-const labels = (markup: string) => [...markup.matchAll(/<pre [^>]*aria-label="([^"]+)"><code>([^<]*)/g)].map(([, label, text]) => [label, text]);
+const labels = (markup: string) =>
+  [...markup.matchAll(/<pre [^>]*aria-label="([^"]+)"><code>([^<]*)/g)].map(([, label, text]) => [label, text]);
 
 test('adjacent samples in several languages are tabs, named after their heading', () => {
   const markup = shown(
@@ -50,7 +51,12 @@ test('adjacent samples in several languages are tabs, named after their heading'
 });
 
 test('links, images and code lead where the service has their targets', () => {
-  const markup = shown('## The next part\n', '[a](x.md) [b](y.md) ![pic](p.png) `GET /a` `c<d`', '', 'http://a.example/');
+  const markup = shown(
+    '## The next part\n',
+    '[a](x.md) [b](y.md) ![pic](p.png) `GET /a` `c<d`',
+    '',
+    'http://a.example/',
+  );
   for (const part of [
     '<h2 id="the-next-part">The next part</h2>',
     '<a href="/x">a</a> b <img src="/i/p.png" alt="pic" />',

@@ -29,10 +29,7 @@ for (const [given, expected] of [
     { ...resolved, schema: { ...schema, description: 'Of the field' }, name: 'Named' },
   ],
   [{ $ref: '#/components/schemas/Plain' }, { ...resolved, schema: { type: 'boolean' }, name: 'Plain' }],
-  [
-    { type: ['string', 'null'] },
-    { ...resolved, schema: { type: ['string', 'null'] }, isNullable: true },
-  ],
+  [{ type: ['string', 'null'] }, { ...resolved, schema: { type: ['string', 'null'] }, isNullable: true }],
   [{ anyOf: [named, { type: 'null' }] }, { ...resolved, schema, name: 'Named', isNullable: true }],
   [
     { oneOf: [named, { type: 'null' }], description: 'Of the choice' },
@@ -75,10 +72,10 @@ test('a success is the first response with content that is no error', () => {
   const success = { status: '200', type: 'application/json', schema };
   assert.deepEqual(successResponseOf(description, { responses: { 200: json, 404: {} } }), success);
   assert.deepEqual(successResponseOf(description, { responses: { 302: json } }), { ...success, status: '302' });
-  assert.deepEqual(
-    successResponseOf(description, { responses: { 201: { $ref: '#/components/responses/Done' } } }),
-    { ...success, status: '201' },
-  );
+  assert.deepEqual(successResponseOf(description, { responses: { 201: { $ref: '#/components/responses/Done' } } }), {
+    ...success,
+    status: '201',
+  });
   const none: readonly DescribedOperation[] = [
     {},
     { responses: {} },

@@ -215,7 +215,10 @@ test('the text of a result has its main facts, and a video has links to its file
   assert.deepEqual([repeat.data['taskId'], repeat.data['isRepeat']], [running, true]);
   assert.match(repeat.text, /^No credits were used/);
   assert.match((await call('cancel_video', { taskId: failed })).text, new RegExp(`${failed}.*cancelled.*\\b165\\b`));
-  assert.match((await call('get_video', { taskId: failed })).text, new RegExp(`${failed} failed, cancelled: .*\\b165\\b`));
+  assert.match(
+    (await call('get_video', { taskId: failed })).text,
+    new RegExp(`${failed} failed, cancelled: .*\\b165\\b`),
+  );
   const keys = { videoKey: `results/${short}/video.mp4`, posterKey: `results/${short}/poster.jpg` };
   const refund = { credits: 33, reason: '4.0 s delivered, 5 s ordered' };
   await completeTask(service.database.db, short, { ...madeUpMeasures, ...keys }, refund);

@@ -157,10 +157,7 @@ test('each field is described, also where models differ in all of them', () => {
   assert.deepEqual(model, { type: 'string', enum: ['c', 'd'] });
   assert.equal(callBackUrl?.['type'], 'string');
   const fields = Object.entries(input?.['properties'] as Readonly<Record<string, Schema>>); // an object
-  assert.deepEqual(
-    fields.map(([name]) => name).toSorted(),
-    [...inputFieldNames].toSorted(),
-  );
+  assert.deepEqual(fields.map(([name]) => name).toSorted(), [...inputFieldNames].toSorted());
   for (const [name, { description }] of fields) {
     assert.match(String(description), /^[A-Z].*\.$/, name);
     assert.doesNotMatch(String(description), /undefined|Only for models/, name);

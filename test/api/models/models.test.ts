@@ -186,7 +186,12 @@ test('200 a model has its title, its description and the least request for it; t
   };
   const { limits, models } = await shown();
   const reads = { quota: 100, windowSeconds: 60 };
-  const installation = { creates: { quota: 20, windowSeconds: 600 }, reads, unfinishedTasks: 0, maxUnfinishedTasks: 1_000 };
+  const installation = {
+    creates: { quota: 20, windowSeconds: 600 },
+    reads,
+    unfinishedTasks: 0,
+    maxUnfinishedTasks: 1_000,
+  };
   assert.deepEqual(limits, installation);
   const { prices: _prices, inputSchema: _schema, sample: _sample, ...others } = models[0] ?? {};
   assert.deepEqual(others, {

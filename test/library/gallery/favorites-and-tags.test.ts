@@ -40,5 +40,6 @@ test('the labeled videos of an account are listed for its export, each once, by 
 });
 
 test('tags that differ in case, spaces or composition are the same', () => {
-  for (const text of ['red caf\u00e9', ' Red \t  CAF\u00c9\n', 'red cafe\u0301']) assert.equal(normalizedTag(text), 'red caf\u00e9');
+  for (const text of ['red caf\u00e9', ' Red \t  CAF\u00c9\n', 'red cafe\u0301'])
+    assert.equal(normalizedTag(text), 'red caf\u00e9');
 });

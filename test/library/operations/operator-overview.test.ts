@@ -174,5 +174,8 @@ test('the ends of the day are counted by fail code, the most frequent first, and
   ]);
   assert.deepEqual(await sumTasksCreatedInDay(db), { created: 7, charged: 7 * 132 });
   const [unfinished, ...others] = await countUnfinishedTasks(db);
-  assert.deepEqual([unfinished?.model, unfinished?.state, unfinished?.tasks, others], ['videogen-2.0-fast', 'waiting', 1, []]);
+  assert.deepEqual(
+    [unfinished?.model, unfinished?.state, unfinished?.tasks, others],
+    ['videogen-2.0-fast', 'waiting', 1, []],
+  );
 });

@@ -152,7 +152,15 @@ test('200 volume, success rate, latencies, revenue, cost and margin, by bucket a
   );
   assert.deepEqual(
     providers
-      .map((one) => [one.provider, one['jobs'], one['errors'], one['errorRate'], one['p50Ms'], one['refused'], one['costMicros']])
+      .map((one) => [
+        one.provider,
+        one['jobs'],
+        one['errors'],
+        one['errorRate'],
+        one['p50Ms'],
+        one['refused'],
+        one['costMicros'],
+      ])
       .toSorted(([a], [b]) => String(a).localeCompare(String(b))),
     [
       ['backup', 1, 1, 1, null, 0, 0],
@@ -177,7 +185,9 @@ test('200 an unknown cost makes the margin unknown, and a refusal of content is 
   const { total, providers } = await trends();
   assert.deepEqual([total['unpricedJobs'], total['marginMicros'], total['costMicros']], [2, null, 800_000]);
   assert.deepEqual(
-    ['unpriced', 'foreign', 'preview'].map((name) => providers.find(({ provider }) => provider === name)?.['costMicros']),
+    ['unpriced', 'foreign', 'preview'].map(
+      (name) => providers.find(({ provider }) => provider === name)?.['costMicros'],
+    ),
     [0, 0, 0],
   );
   const strict = providers.find(({ provider }) => provider === 'strict');
