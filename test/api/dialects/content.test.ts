@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { StoreUnavailable } from '../../../src/media/store/result-store.ts';
 import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
@@ -115,3 +116,65 @@ test('the poster is the thumbnail', async () => {
   const answer = await sending.send('GET', `/v1/videos/${id}/content?variant=thumbnail`, { headers });
   assert.deepEqual([answer.headers['content-type'], answer.bytes.toString()], ['image/jpeg', 'a poster']);
 });
+
+for (const [what, headers, method, expected] of [
+  ['whole', {}, 'GET', { status: 200, range: undefined, text: '0123456789', contentRange: undefined }],
+  [
+    'of a range',
+    { range: 'bytes=2-4' },
+    'GET',
+    { status: 206, range: 'bytes=2-4', text: '234', contentRange: 'bytes 2-4/10' },
+  ],
+  [
+    'of a range of a file that may have changed',
+    { range: 'bytes=2-4', 'if-range': '"a"' },
+    'GET',
+    { status: 200, range: undefined, text: '0123456789', contentRange: undefined },
+  ],
+  [
+    'of a range for HEAD',
+    { range: 'bytes=2-4' },
+    'HEAD',
+    { status: 206, range: 'bytes=2-4', text: '', contentRange: 'bytes 2-4/10' },
+  ],
+] as const) {
+  test(`the bytes of a file in a bucket are passed on: ${what}`, async (t) => {
+    const asked: unknown[] = [];
+    const sourceOf: HttpService['deps']['resultStore']['sourceOf'] = (_link, verb, passing) => {
+      asked.push([verb, passing]);
+      const isPart = passing?.range !== undefined;
+      const bytes = isPart ? '234' : '0123456789';
+      return Promise.resolve({
+        kind: 'stream',
+        sizeBytes: bytes.length,
+        body: verb === 'HEAD' ? undefined : Readable.from([Buffer.from(bytes)]),
+        contentRange: isPart ? 'bytes 2-4/10' : undefined,
+      });
+    };
+    const resultStore = { ...sending.deps.resultStore, sourceOf };
+    const bucket = await startHttpService({ database, resultStore });
+    t.after(() => bucket.close());
+    const id = await completed();
+    const answer = await bucket.send(method, `/v1/videos/${id}/content`, {
+      headers: { authorization: `Bearer ${key}`, ...headers },
+    });
+    const { status, range, text, contentRange } = expected;
+    assert.deepEqual([answer.status, answer.bytes.toString()], [status, text]);
+    assert.deepEqual(asked, [[method, { range }]]);
+    const sent = [
+      'content-range',
+      'accept-ranges',
+      'content-length',
+      'cache-control',
+      'content-type',
+      'content-disposition',
+    ];
+    assert.deepEqual(
+      sent.map((name) => answer.headers[name]),
+      [
+        ...[contentRange, 'bytes', String(status === 206 ? 3 : 10), 'private, max-age=0'],
+        ...['video/mp4', `attachment; filename="${id}-video.mp4"`],
+      ],
+    );
+  });
+}

@@ -82,6 +82,7 @@ test('llms.txt names the documents, and each of its pages is served', async () =
   const { status, headers, bytes } = await service.send('GET', '/llms.txt');
   assert.deepEqual([status, headers['content-type']], [200, 'text/plain; charset=utf-8']);
   assert.match(bytes.toString(), /^# Videogen\n\n> /);
+  assert.doesNotMatch(bytes.toString(), /: $/m, 'each has a subject');
   const paths = [...bytes.toString().matchAll(/\(http:\/\/media\.test(\/[^)]+)\)/g)].map(([, path = '']) => path);
   assert.ok(paths.length >= 8);
   for (const path of paths.filter((one) => one !== '/mcp'))

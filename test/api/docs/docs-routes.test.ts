@@ -90,6 +90,22 @@ for (const [path, title] of [
   });
 }
 
+test('200 a document has the address of this service, links from endpoints to the reference, and its outline', async () => {
+  const page = async (path: string) => (await service.send('GET', path)).bytes.toString();
+  const guide = await page('/docs/api');
+  assert.ok(guide.includes('http://media.test/api/v1/jobs/createTask'));
+  assert.ok(!guide.includes('127.0.0.1:3000'));
+  assert.ok((await page('/docs/readme')).includes('127.0.0.1:3000'), 'the service of a reader who runs it');
+  assert.ok(guide.includes('<a href="/docs/reference#priceTask"><code>POST /api/v1/jobs/price</code></a>'));
+  const [, outline = ''] = /<ul class="outline">([^]*?)<\/ul>/.exec(guide) ?? [];
+  const links = [...outline.matchAll(/<a href="#([^"]+)">([^<]+)</g)];
+  assert.ok(links.length > 10);
+  for (const [, id = '', text = ''] of links) {
+    assert.doesNotMatch(text, /`/);
+    assert.match(guide, new RegExp(`<h2 id="${id}">`));
+  }
+});
+
 test('404 nothing else of the package is given out, nor anything around it', async () => {
   for (const path of ['package.json', 'quickstart.md', '../zod/package.json', '%2e%2e/zod/package.json', '']) {
     assertRefused(await service.send('GET', `/docs/${path}`), 404, /unknown endpoint/);

@@ -55,6 +55,17 @@ test('each filter finds its videos, also together with the others', async () => 
   assert.deepEqual(await found('search=!'), []);
   assert.deepEqual(await found('tag=animals&favorite=true&search=red&ratio=16:9&model=other-model'), [hen]);
   assert.deepEqual(await found('tag=night&favorite=true'), []);
+  for (const query of ['favorite=true', 'tag=animals', 'search=red', 'favorite=true&tag=animals']) {
+    const whole = await found(query);
+    const pages: string[] = [];
+    let cursor: unknown;
+    do {
+      const page = await list(`${query}&limit=1${cursor === undefined ? '' : `&cursor=${String(cursor)}`}`);
+      pages.push(...page.taskIds);
+      cursor = page.nextCursor;
+    } while (cursor !== null && pages.length <= whole.length);
+    assert.deepEqual(pages, whole, query);
+  }
   assert.deepEqual((await data('tags'))['tags'], ['animals', 'night']);
   const [first] = (await list('tag=night')).videos;
   assert.deepEqual([first?.favorite, first?.tags, first?.prompt], [false, ['animals', 'night'], 'An owl, at night']);
@@ -106,13 +117,16 @@ test('409 a video beyond 20 tags, and an account beyond 200, and then no video o
   const tags = (from: number, count: number) => Array.from({ length: count }, (_, index) => `tag ${from + index}`);
   const [full = '', other = ''] = ids;
   await data('label', { taskIds: [full], addTags: tags(0, 20) });
-  assertRefused(await request('label', { taskIds: [other, full], addTags: ['more'] }), 409, 'too_many_tags');
+  const more = await request('label', { taskIds: [other, full], addTags: ['more'] });
+  assertRefused(more, 409, 'too_many_tags');
+  assert.deepEqual([more.json.data, more.json.msg], [{ limit: 20 }, 'a video has at most 20 tags; remove one first']);
   assert.deepEqual((await list('tag=more')).taskIds, []);
   for (let index = 1; index < 10; index += 1)
     await data('label', { taskIds: [ids[index]], addTags: tags(index * 20, 20) });
   assert.equal(((await data('tags'))['tags'] as unknown[]).length, maxTagsOfAccount);
   const beyond = await request('label', { taskIds: [ids[10], ids[11]], favorite: true, addTags: ['one more'] });
   assertRefused(beyond, 409, 'too_many_tags');
+  assert.deepEqual(beyond.json.data, { limit: maxTagsOfAccount });
   assert.deepEqual((await list('favorite=true')).taskIds, []);
   await data('label', { taskIds: [ids[10]], addTags: tags(5, 1) });
 });
@@ -120,8 +134,8 @@ test('409 a video beyond 20 tags, and an account beyond 200, and then no video o
 test('404 a video of another account, a task without a video, or an id of another form, and nothing is labeled', async () => {
   const { accountId, store, request, list } = await newClient();
   const other = await newClient();
-  const { taskId } = await store('own');
   const { taskId: foreign } = await other.store('foreign');
+  const { taskId } = await store('own');
   const unfinished = await acceptTestTask(service.database.db, accountId, taskParam('unfinished'));
   for (const invalid of [foreign, unfinished, 'no-id']) {
     assertRefused(await request('label', { taskIds: [taskId, invalid], favorite: true }), 404, 'task_not_found');

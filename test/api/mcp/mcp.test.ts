@@ -5,6 +5,8 @@ import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // test/counterparts/official-mcp.test.ts has what the SDK's client does; this has what it never sends.
@@ -25,7 +27,7 @@ function post(key: string | undefined, message: unknown, headers: Headers = {}) 
 }
 
 /** Errors of this endpoint are those of JSON-RPC, which clients show. */
-function assertRpcRefused(answer: Answer, status: number, message: RegExp, id: number | null = null): void {
+function assertRpcRefused(answer: Answer, status: number, message: RegExp, id: number | string | null = null): void {
   const body = JSON.parse(answer.bytes.toString()) as {
     readonly jsonrpc: string;
     readonly id: unknown;
@@ -50,6 +52,20 @@ test('401 without a valid key, before the body is read', async () => {
     assert.equal(answer.headers['www-authenticate'], 'Bearer');
     assertRpcRefused(await post(key, listTools), 401, /a valid API key is required/, 1);
   }
+});
+
+test('an error has the id of a message of 64 KB at most', async () => {
+  const sized = (id: unknown, length: number) => {
+    const message = { ...listTools, id, padding: '' };
+    return { ...message, padding: 'x'.repeat(length - JSON.stringify(message).length) };
+  };
+  for (const [id, length, expected] of [
+    ['text', 100, 'text'],
+    [7, 65_536, 7],
+    [7, 65_537, null],
+    [{}, 100, null],
+  ] as const)
+    assertRpcRefused(await post(undefined, sized(id, length)), 401, /a valid API key is required/, expected);
 });
 
 test('a slash at the end of the URL changes nothing', async () => {
@@ -173,4 +189,55 @@ test('an input as text is read only if a body could have it, and costs nothing o
   );
   assert.equal(rows.length, 0);
   assert.match(await textOf('{"prompt": "A lighthouse"}'), /creditsCharged/);
+});
+
+test('the text of a result has its main facts, and a video has links to its files', async () => {
+  const { key } = await service.newAccount(1_000);
+  const call = async (name: string, given: object = {}) => {
+    const { bytes } = await post(key, callOf(name, given));
+    const { result } = JSON.parse(bytes.toString().replace(/^[\s\S]*?data: /, '')) as {
+      readonly result: {
+        readonly content: readonly { readonly type: string; readonly text?: string }[];
+        readonly structuredContent: Readonly<Record<string, unknown>>;
+      };
+    };
+    const [first, ...links] = result.content;
+    return { text: first?.text ?? '', links, data: result.structuredContent };
+  };
+  assert.match((await call('get_balance')).text, /\b1000\b/);
+  assert.match((await call('get_price', plainRequest)).text, /\b165\b.*\bstandard\b/);
+  const generate = async (prompt: string) => {
+    const { data } = await call('generate_video', { model: plainRequest.model, input: { prompt } });
+    return String(data['taskId']);
+  };
+  const [failed, short, running] = [await generate('1'), await generate('2'), await generate('3')];
+  const repeat = await call('generate_video', { model: plainRequest.model, input: { prompt: '3' } });
+  assert.deepEqual([repeat.data['taskId'], repeat.data['isRepeat']], [running, true]);
+  assert.match(repeat.text, /^No credits were used/);
+  assert.match((await call('cancel_video', { taskId: failed })).text, new RegExp(`${failed}.*cancelled.*\\b165\\b`));
+  assert.match(
+    (await call('get_video', { taskId: failed })).text,
+    new RegExp(`${failed} failed, cancelled: .*\\b165\\b`),
+  );
+  const keys = { videoKey: `results/${short}/video.mp4`, posterKey: `results/${short}/poster.jpg` };
+  const refund = { credits: 33, reason: '4.0 s delivered, 5 s ordered' };
+  await completeTask(service.database.db, short, { ...madeUpMeasures, ...keys }, refund);
+  const { text, links, data } = await call('get_video', { taskId: short });
+  assert.match(text, new RegExp(`${short} succeeded\\..*\\b33\\b`));
+  const { resultUrls } = data['resultJson'] as { readonly resultUrls: readonly string[] };
+  assert.deepEqual(links, [
+    { type: 'resource_link', uri: resultUrls[0], name: `${short}.mp4`, mimeType: 'video/mp4' },
+    { type: 'resource_link', uri: data['posterUrl'], name: `${short}.jpg`, mimeType: 'image/jpeg' },
+  ]);
+  assert.match((await call('get_video', { taskId: running })).text, new RegExp(`${running} is waiting, \\d+ %`));
+  assert.equal((data['createdBy'] as { readonly kind: string }).kind, 'key');
+  const page = await call('list_videos', { limit: 1 });
+  assert.match(page.text, new RegExp(`${running}[\\s\\S]*${String(page.data['nextCursor'])}$`));
+  assert.equal(page.data['nextCursor'], running);
+  const rest = await call('list_videos', { cursor: running });
+  const whole = await generate('4');
+  const stored = { videoKey: `results/${whole}/video.mp4`, posterKey: `results/${whole}/poster.jpg` };
+  await completeTask(service.database.db, whole, { ...madeUpMeasures, ...stored });
+  assert.doesNotMatch((await call('get_video', { taskId: whole })).text, /came back/);
+  assert.match(rest.text, new RegExp(`${short}[\\s\\S]*${failed}[\\s\\S]*none$`));
 });

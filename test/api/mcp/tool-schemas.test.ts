@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeTools } from '../../../src/api/mcp/describe-tools.ts';
 import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
 import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import { modelInputSchema } from '../../../src/catalogue/input/model-input.ts';
 import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';
 import { sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
@@ -134,6 +135,34 @@ const differing = [
     },
   }),
 ];
+
+test('each field is described, also where models differ in all of them', () => {
+  const everyField = (max: number, values: readonly string[]) => ({
+    resolution: { values: [max === 1 ? '720p' : '1080p'] },
+    ratio: { values: [max === 1 ? '16:9' : '9:16'] },
+    duration: { min: max, max: max + 5 },
+    generateAudio: { default: max === 1 },
+    negativePrompt: {},
+    firstFrameUrl: {},
+    lastFrameUrl: {},
+    imageUrls: { max },
+    videoUrls: { max },
+    audioUrls: { max },
+    seed: {},
+    options: { style: { type: 'string', values } },
+  });
+  const models = modelCatalogue([modelOf('c', everyField(1, ['x'])), modelOf('d', everyField(2, ['y']))]);
+  const generate = describeTools(models).find(({ name }) => name === 'generate_video');
+  const { model, input, callBackUrl } = generate?.inputSchema.properties as Readonly<Record<string, Schema>>; // of the request
+  assert.deepEqual(model, { type: 'string', enum: ['c', 'd'] });
+  assert.equal(callBackUrl?.['type'], 'string');
+  const fields = Object.entries(input?.['properties'] as Readonly<Record<string, Schema>>); // an object
+  assert.deepEqual(fields.map(([name]) => name).toSorted(), [...inputFieldNames].toSorted());
+  for (const [name, { description }] of fields) {
+    assert.match(String(description), /^[A-Z].*\.$/, name);
+    assert.doesNotMatch(String(description), /undefined|Only for models/, name);
+  }
+});
 
 test('a schema of the subset accepts the sample request of every model', () => {
   const models = modelCatalogue([...differing, ...defaultModels]);

@@ -19,11 +19,16 @@ let operator: TestOperator;
 const catalogueOf = (credits: number) => `
 providers:
   studio: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu1:8000/v1', key: { env: SECRET_STUDIO_KEY }, limit: 4, onLostJob: resubmit, failedJobs: free }
+  backup: { kind: own, baseUrl: 'http://gpu2:9000/base', limit: 2 }
 models:
   - model: film
     title: Film
     prices: [{ creditsPerSecond: ${credits} }]
-    tiers: [[{ provider: studio, model: film-large, parameters: { extra: { token: hidden-parameter } } }]]
+    tiers: [[{ provider: studio, model: film-large, parameters: { extra: { token: hidden-parameter } } }], [{ provider: backup, model: film-small, weight: 3 }]]
+  - model: clip
+    title: Clip
+    prices: [{ creditsPerVideo: 7 }]
+    tiers: [[{ provider: backup, model: clip }]]
 `;
 const write = (text: string) => writeFile(join(folder, 'catalogue.yaml'), text);
 
@@ -67,12 +72,23 @@ test('200 the file, its version and time, models with prices and providers, and 
         title: 'Film',
         deadlineMs: 1_800_000,
         prices: [{ name: 'standard', amounts: [{ creditsPerSecond: 5, creditsPerVideo: 0, fromTime: 0 }] }],
-        providers: [{ tier: 1, provider: 'studio', upstreamModel: 'film-large', limit: 4, weight: 1 }],
+        providers: [
+          { tier: 1, provider: 'studio', upstreamModel: 'film-large', limit: 4, weight: 1 },
+          { tier: 2, provider: 'backup', upstreamModel: 'film-small', limit: 2, weight: 3 },
+        ],
+      },
+      {
+        model: 'clip',
+        title: 'Clip',
+        deadlineMs: 1_800_000,
+        prices: [{ name: 'standard', amounts: [{ creditsPerSecond: 0, creditsPerVideo: 7, fromTime: 0 }] }],
+        providers: [{ tier: 1, provider: 'backup', upstreamModel: 'clip', limit: 2, weight: 1 }],
       },
     ],
     providers: [
       { provider: 'preview', kind: 'preview', origin: null, models: 0 },
       { provider: 'studio', kind: 'openai-videos', origin: 'http://gpu1:8000', models: 1 },
+      { provider: 'backup', kind: 'own', origin: 'http://gpu2:9000', models: 2 },
     ],
   });
   assert.ok(!/SECRET_STUDIO_KEY|hidden-parameter/.test(JSON.stringify(await shown())));
@@ -83,7 +99,8 @@ test('200 a refused reload with its problems; the version in force stays, until 
   await change(catalogueOf(-1));
   const second = await shown();
   assert.deepEqual([second['version'], second['loadTime']], [first['version'], first['loadTime']]);
-  const { problems } = second['refused'] as { problems: string[] };
+  const { problems, time } = second['refused'] as { problems: string[]; time: number };
+  assert.ok(time >= Number(first['loadTime']) && time <= Date.now());
   assert.match(problems.join(), /creditsPerSecond/);
   await change(catalogueOf(6));
   const third = await shown();
@@ -93,7 +110,8 @@ test('200 a refused reload with its problems; the version in force stays, until 
 
 test('200 what live workers refused, and the models that none of them can generate', async () => {
   const report = { workerId: '019aabbb-0000-7000-8000-000000000000', models: [], refusal: 'no key' } as const;
-  await saveWorkerReport(service.database.db, { ...report, queue: 'generation-remote' });
+  for (const workerId of [report.workerId, '019aabbb-0000-7000-8000-000000000001'])
+    await saveWorkerReport(service.database.db, { ...report, workerId, queue: 'generation-remote' });
   const { workerRefusals, notSold } = await shown();
-  assert.deepEqual([workerRefusals, notSold], [['no key'], ['film']]);
+  assert.deepEqual([workerRefusals, notSold], [['no key'], ['film', 'clip']]);
 });

@@ -1,3 +1,6 @@
+import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
+import { changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
+import { shell } from '../../support/service/person.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -167,4 +170,40 @@ test("200 a general price replaces the catalogue's until it is ended, but not an
   assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 12 * 5 + 3]);
   await decide({ creditsPerSecond: undefined, fromMs: 3_600 });
   assert.deepEqual(await shownTo(other.key), [rate(10, 3_600), rate(20, comingHour)]);
+});
+
+test('200 a model has its title, its description and the least request for it; the limits are those of the account', async (t) => {
+  const apart = await startHttpService({
+    catalogue: service.deps.catalogue,
+    createRate: { quota: 20, windowMs: 600_000 },
+    reads: createRateLimiter({ quota: 100, windowMs: 60_000 }),
+  });
+  t.after(() => apart.close());
+  const { accountId, key } = await apart.newAccount(1_000);
+  const shown = async () => {
+    const { json } = await apart.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
+    return json.data as { limits: object; models: readonly Record<string, unknown>[] }; // the documented shape
+  };
+  const { limits, models } = await shown();
+  const reads = { quota: 100, windowSeconds: 60 };
+  const installation = {
+    creates: { quota: 20, windowSeconds: 600 },
+    reads,
+    unfinishedTasks: 0,
+    maxUnfinishedTasks: 1_000,
+  };
+  assert.deepEqual(limits, installation);
+  const { prices: _prices, inputSchema: _schema, sample: _sample, ...others } = models[0] ?? {};
+  assert.deepEqual(others, {
+    model,
+    title: 'Fast',
+    description: null,
+    lastFrame: false,
+    sampleRequest: { model, input: { prompt: 'A lighthouse in the fog' } },
+  });
+  assert.equal((await apart.create(key, plainRequest)).status, 200);
+  const createRate = { quota: 3, windowMs: 3_600_000 };
+  await changeAccountLimitsAs(apart.database.db, shell, { accountId, maxUnfinishedTasks: 2, createRate });
+  const own = { creates: { quota: 3, windowSeconds: 3_600 }, reads, unfinishedTasks: 1, maxUnfinishedTasks: 2 };
+  assert.deepEqual((await shown()).limits, own);
 });

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setFavoritesAndTags, listFavoriteOrTaggedVideos } from '../../../src/library/gallery/favorites-and-tags.ts';
+import {
+  listFavoriteOrTaggedVideos,
+  normalizedTag,
+  setFavoritesAndTags,
+} from '../../../src/library/gallery/favorites-and-tags.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { storeVideo } from './gallery-stage.ts';
 
@@ -33,4 +37,9 @@ test('the labeled videos of an account are listed for its export, each once, by 
     [await list(undefined, 2), await list(labeled[1]?.taskId, 2)],
     [labeled.slice(0, 2), labeled.slice(2)],
   );
+});
+
+test('tags that differ in case, spaces or composition are the same', () => {
+  for (const text of ['red caf\u00e9', ' Red \t  CAF\u00c9\n', 'red cafe\u0301'])
+    assert.equal(normalizedTag(text), 'red caf\u00e9');
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { listShareLinksOfAccount, maxShareLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
@@ -87,11 +88,12 @@ test('the secret of a link is stored as a hash only, and is in no log', async ()
 });
 
 test('a link ends with its time, and is then deleted', async () => {
-  const { share, taskId, data } = await newClient();
+  const { share, taskId, data, request } = await newClient();
   const { path, linkId } = await share();
   assert.equal((await open(path)).status, 200);
   await run('expire-link', `update share_links set expires_at = now() where id = $1`, [linkId]);
   await assertMissing(path);
+  assertRefused(await request('revokeLink', { linkId }), 404, 'share_link_not_found');
   assert.deepEqual((await data(`shareLinks?taskId=${taskId}`))['links'], []);
   assert.ok((await deleteExpiredShareLinks(service.database.db, Date.now() + 1_000, 100)) >= 1);
   assert.deepEqual(await run('link-rows', 'select id from share_links where id = $1', [linkId]), []);
@@ -162,11 +164,13 @@ test('422 an expiry in the past or after more than a year; 409 beyond 20 links o
   const expireTime = Date.now() + 365 * dayMs;
   assert.equal((await share({ expireTime })).expireTime, expireTime);
   for (let count = 1; count < maxShareLinksOfVideo; count += 1) await share();
-  assertRefused(await request('share', { taskId }), 409, 'too_many_share_links');
+  const beyond = await request('share', { taskId });
+  assertRefused(beyond, 409, 'too_many_share_links');
+  assert.deepEqual(beyond.json.data, { limit: maxShareLinksOfVideo });
 });
 
-test('links that a person makes and revokes are security events of the account, without the secret', async () => {
-  const { accountId, taskId } = await newClient();
+test('links that a person or a key makes and revokes are security events of the account, without the secret', async () => {
+  const { accountId, taskId, ...client } = await newClient();
   const person = await newPerson(service, { roles: { [accountId]: 'owner' } });
   const post = async (path: string, body: unknown) =>
     (await person.ask('POST', `/api/v1/gallery/${path}`, { accountId, body })).json.data;
@@ -178,12 +182,22 @@ test('links that a person makes and revokes are security events of the account, 
     (json.data['events'] as Record<string, unknown>[]).map((event) => [
       event['kind'],
       event['userId'],
+      event['email'],
+      event['address'],
       event['details'],
     ]),
     [
-      ['share_link_revoked', person.userId, details],
-      ['share_link_made', person.userId, details],
+      ['share_link_revoked', person.userId, person.email, '127.0.0.1', details],
+      ['share_link_made', person.userId, person.email, '127.0.0.1', details],
     ],
+  );
+  const { linkId, expireTime } = await client.share();
+  const [apiKey] = await listApiKeys(service.database.db, accountId);
+  const latest = await person.ask('GET', '/api/console/v1/events?limit=1', { accountId });
+  const [byKey] = latest.json.data['events'] as Record<string, unknown>[];
+  assert.deepEqual(
+    [byKey?.['userId'], byKey?.['email'], byKey?.['details']],
+    [null, null, { linkId, taskId, expireTime, keyId: apiKey?.keyId }],
   );
 });
 
@@ -205,7 +219,11 @@ test('429 an address that opens pages too often gets no page, whether or not its
   });
   const { share } = await newClient();
   const { path } = await share();
-  const get = async (what: string) => (await limited.send('GET', what, {})).status;
-  assert.deepEqual([await get('/s/unknown'), await get('/s/unknown'), await get(path)], [404, 404, 429]);
+  const get = (what: string) => limited.send('GET', what, {});
+  for (let count = 0; count < 2; count += 1) assert.equal((await get('/s/unknown')).status, 404);
+  const { status, headers } = await get(path);
+  assert.deepEqual([status, headers['ratelimit-policy']], [429, '"share-pages";q=2;w=3600']);
+  assert.ok(Number(headers['retry-after']) > 0);
+  assert.match(String(headers['content-security-policy']), /^default-src 'none'/);
   await limited.close();
 });

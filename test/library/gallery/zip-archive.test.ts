@@ -49,6 +49,8 @@ test('200 an archive has each video as it is stored, under its day, model and id
   assert.equal(status, 200);
   assert.equal(headers['content-type'], 'application/zip');
   assert.equal(headers['content-length'], String(bytes.length));
+  assert.equal(headers['cache-control'], 'no-store');
+  assert.match(String(headers['content-disposition']), /^attachment; filename="videos-\d{4}-\d\d-\d\d\.zip"$/);
   const files = Object.entries(unzipSync(bytes)).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const [one, two] = videos.map(({ taskId }) => taskId.slice(-8));
   // Behind the days, which differ if one of them has just begun.
@@ -86,6 +88,16 @@ test('an archive breaks if a video has another length than it announced, or cann
   await assert.rejects(buffer((await entry(3, missing)).body), /the video is missing/);
 });
 
+test('an archive has the time of each video', async () => {
+  const bytesOf = async (modifiedAt: Date) => {
+    const entry = { name: 'a.mp4', sizeBytes: 3, modifiedAt, open: async () => Readable.from([Buffer.from('abc')]) };
+    return buffer((await zipOfFiles([entry])).body);
+  };
+  const day = (ofMonth: number) => new Date(Date.UTC(2026, 0, ofMonth));
+  assert.deepEqual(await bytesOf(day(1)), await bytesOf(day(1)));
+  assert.notDeepEqual(await bytesOf(day(1)), await bytesOf(day(2)));
+});
+
 async function archiveOfTwo() {
   const { accountId, link } = await newClient();
   const videos = [
@@ -108,6 +120,21 @@ test('200 ids in upper case are the same ids', async () => {
   assert.equal((await open(await link([taskId.toUpperCase()]))).status, 200);
 });
 
+test('200 a link lasts ten minutes, and its response has the bytes of the videos', async () => {
+  const { accountId, data } = await newClient();
+  const videos = [
+    await storeVideo(service, accountId, 'one', { size: 700 }),
+    await storeVideo(service, accountId, 'two', { size: 50 }),
+  ];
+  const earliest = Date.now() + 600_000;
+  const { url, bytes, expireTime } = await data('archive', { taskIds: videos.map(({ taskId }) => taskId) });
+  const latest = Date.now() + 600_000;
+  assert.equal(bytes, 750);
+  assert.ok(Number(expireTime) >= earliest && Number(expireTime) <= latest);
+  const expires = Number(new URL(String(url)).searchParams.get('expires')) * 1000;
+  assert.ok(expires > earliest - 1000 && expires < latest + 1000, 'the link itself ends in ten minutes');
+});
+
 test('404 videos of another account, and 422 more than 50', async () => {
   const { accountId, request } = await newClient();
   const other = await newClient();
@@ -125,8 +152,9 @@ test('403 a link that was altered, 410 one whose video was deleted since', async
   assertRefused(await open(path.replace(one.taskId, two.taskId)), 403, 'link_invalid');
   assertRefused(await open(path.replace('.zip', `,${two.taskId}.zip`)), 403, 'link_invalid');
   assertRefused(await open(path.split('?')[0] ?? ''), 403, 'link_invalid');
+  const both = await link([one.taskId, two.taskId]);
   await markMediaDeleted(service.database.db, one.taskId);
-  assertRefused(await open(path), 410, 'media_deleted');
+  for (const ended of [path, both]) assertRefused(await open(ended), 410, 'media_deleted');
 });
 
 test('an account downloads one archive at a time; the next one may begin when the client has left, and no file stays open', async () => {

@@ -129,6 +129,20 @@ for (const [deletePageOf, table, column, insert] of kinds) {
   });
 }
 
+test('callbacks of tasks are not deleted with the events about no task', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'called back', credits: 1_000 });
+  const taskId = await acceptTestTask(db, accountId, taskParam('a test', {}, 'http://receiver.test/'));
+  await failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' });
+  await query(
+    `update callback_deliveries set state = 'failed', finished_at = to_timestamp($2::float8 / 1000) where task_id = $1`,
+    [taskId, limitMs - 1],
+  );
+  assert.equal(await deleteExpiredAccountEvents(db, limitMs, 100), 0);
+  assert.equal((await query('select from callback_deliveries where task_id = $1', [taskId])).length, 1);
+  await query('delete from callback_deliveries where task_id = $1', [taskId]);
+});
+
 /** The age at which housekeeping deletes the rows of each table, from the time in its column on. */
 const dayMs = 86_400_000;
 const ages: Readonly<Record<string, [step: HousekeepingStep, ageMs: number]>> = {

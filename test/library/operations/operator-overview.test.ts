@@ -4,7 +4,15 @@ import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
-import { madeUpResult } from '../../support/tasks/tasks.ts';
+import { createAccount } from '../../../src/credits/open-account.ts';
+import {
+  countUnfinishedTasks,
+  readCallbackBacklog,
+  sumTasksCreatedInDay,
+  sumTasksEndedInDay,
+} from '../../../src/library/operations/overview-counts.ts';
+import { createTestDatabase } from '../../support/database/test-database.ts';
+import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
 let operator: TestOperator;
@@ -116,4 +124,58 @@ select $1, 'balance.low', 'http://events.test/' || hours, '{}', 'failed', now() 
   assert.deepEqual(later['lastDay'], earlier['lastDay']);
   const callbacks = earlier['callbacks'] as { readonly undelivered: number }; // the documented shape
   assert.deepEqual(later['callbacks'], { ...callbacks, undelivered: callbacks.undelivered + 1 });
+});
+
+test('callbacks count as pending until their end, as due from their time on, and as overdue after a minute', async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.close());
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'receiver', credits: 0 });
+  const insert = (state: string, seconds: number) =>
+    db.run(
+      {
+        name: 'test-deliveries',
+        text: `insert into callback_deliveries (account_id, event, url, details, state, due_at, finished_at)
+          values ($1, 'balance.low', 'http://events.test/', '{}', $2, now() + $3 * interval '1 second', case when $2 <> 'pending' then now() end)`,
+      },
+      [accountId, state, seconds],
+    );
+  const none = { pending: 0, due: 0, overdue: 0, oldestDueMs: 0, undelivered: 0 };
+  assert.deepEqual(await readCallbackBacklog(db), none);
+  await insert('pending', 3_600);
+  assert.deepEqual(await readCallbackBacklog(db), { ...none, pending: 1 });
+  for (const [state, seconds] of [
+    ['pending', -1],
+    ['pending', -3_600],
+    ['failed', -7_200],
+    ['rejected', -7_200],
+    ['delivered', -7_200],
+  ] as const)
+    await insert(state, seconds);
+  const { oldestDueMs, ...counts } = await readCallbackBacklog(db);
+  assert.deepEqual(counts, { pending: 3, due: 2, overdue: 1, undelivered: 2 });
+  assert.ok(oldestDueMs >= 3_600_000 && oldestDueMs < 7_200_000);
+});
+
+test('the ends of the day are counted by fail code, the most frequent first, and unfinished tasks by model and state', async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.close());
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'many', credits: 10_000 });
+  const accept = () => acceptTestTask(db, accountId, taskParam('a test'));
+  for (const failCode of ['internal', 'timeout', 'timeout'] as const)
+    await failAndRefund(db, await accept(), { failCode, failMsg: 'A test.' });
+  for (let tasks = 0; tasks < 3; tasks += 1) await completeTask(db, await accept(), madeUpResult);
+  await accept();
+  assert.deepEqual(await sumTasksEndedInDay(db), [
+    { failCode: undefined, tasks: 3, refunded: 0 },
+    { failCode: 'timeout', tasks: 2, refunded: 2 * 132 },
+    { failCode: 'internal', tasks: 1, refunded: 132 },
+  ]);
+  assert.deepEqual(await sumTasksCreatedInDay(db), { created: 7, charged: 7 * 132 });
+  const [unfinished, ...others] = await countUnfinishedTasks(db);
+  assert.deepEqual(
+    [unfinished?.model, unfinished?.state, unfinished?.tasks, others],
+    ['videogen-2.0-fast', 'waiting', 1, []],
+  );
 });

@@ -43,8 +43,9 @@ test('attempts at callbacks expire, also those of an old delivery that was repea
       },
       [id, account?.id, startedAt],
     );
-  const [first, repeated, recent] = [idAt(old), idAt(old), idAt(Date.now())];
-  await insert(first, [old, old]);
+  const [first, repeated, atLimit, recent] = [idAt(old), idAt(old), idAt(old + 1), idAt(Date.now())];
+  await insert(first, [old, cutoff - 1]);
+  await insert(atLimit, [cutoff]);
   await insert(repeated, [old, Date.now()]);
   await insert(recent, [Date.now()]);
   assert.deepEqual(
@@ -62,6 +63,7 @@ test('attempts at callbacks expire, also those of an old delivery that was repea
     left.map(({ delivery_id: id, attempt }) => [id, attempt]),
     [
       [repeated, 2],
+      [atLimit, 1],
       [recent, 1],
     ],
   );

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { trendBuckets } from '../../../src/library/operations/trends.ts';
-import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
@@ -53,18 +53,25 @@ async function alter(taskId: string, agoSeconds: number, tookSeconds: number): P
   }
 }
 
-async function job(taskId: string, accountId: string, ordinal: number, provider: string, micros?: number) {
+async function job(
+  taskId: string,
+  accountId: string,
+  ordinal: number,
+  provider: string,
+  micros?: number,
+  currency = 'USD',
+) {
   const pool = `${provider}/model`;
   await reserveSlot(db(), { taskId, ordinal, accountId, pool, provider, limit: 100 });
-  const cost = micros === undefined ? undefined : ({ micros, currency: 'USD', basis: 'estimated' } as const);
+  const cost = micros === undefined ? undefined : ({ micros, currency, basis: 'estimated' } as const);
   await intendReservedJob(db(), { taskId, ordinal, pool, configHash: 'a'.repeat(64), config: '{}', cost });
   await recordCreatedJob(db(), { taskId, ordinal, jobId: `${taskId}-${ordinal}` });
   return { taskId, ordinal };
 }
 
-async function success(accountId: string, provider: string, micros?: number): Promise<string> {
+async function success(accountId: string, provider: string, micros?: number, currency?: string): Promise<string> {
   const taskId = await acceptTestTask(db(), accountId, taskParam('a test'));
-  await recordUpstreamEnd(db(), await job(taskId, accountId, 1, provider, micros));
+  await recordUpstreamEnd(db(), await job(taskId, accountId, 1, provider, micros, currency));
   await succeedProviderJob(db(), taskId);
   await completeTask(db(), taskId, madeUpResult);
   return taskId;
@@ -114,6 +121,8 @@ test('200 volume, success rate, latencies, revenue, cost and margin, by bucket a
   await failAndRefund(db(), failed, { failCode: 'provider_unavailable', failMsg: 'A test.' });
   await alter(failed, 5 * hour, 1);
   const cancelled = await acceptTestTask(db(), accountId, taskParam('a test'));
+  const slot = { pool: 'studio/model', provider: 'studio', limit: 100 };
+  await reserveSlot(db(), { taskId: cancelled, ordinal: 1, accountId, ...slot });
   await failAndRefund(db(), cancelled, { failCode: 'cancelled', failMsg: 'A test.' });
   await alter(cancelled, 0, 1);
   const old = await success(accountId, 'studio', 9_000_000);
@@ -143,11 +152,19 @@ test('200 volume, success rate, latencies, revenue, cost and margin, by bucket a
   );
   assert.deepEqual(
     providers
-      .map(({ provider, jobs, errors, errorRate, p50Ms }) => [provider, jobs, errors, errorRate, p50Ms])
+      .map((one) => [
+        one.provider,
+        one['jobs'],
+        one['errors'],
+        one['errorRate'],
+        one['p50Ms'],
+        one['refused'],
+        one['costMicros'],
+      ])
       .toSorted(([a], [b]) => String(a).localeCompare(String(b))),
     [
-      ['backup', 1, 1, 1, null],
-      ['studio', 5, 1, 0.2, 12_500],
+      ['backup', 1, 1, 1, null, 0, 0],
+      ['studio', 5, 1, 0.2, 12_500, 0, 800_000],
     ],
   );
   assert.equal((await trends({ range: 'week' })).total['succeeded'], 5);
@@ -160,8 +177,19 @@ test('200 an unknown cost makes the margin unknown, and a refusal of content is 
   const failure = { failCode: 'content_rejected', failMsg: 'A test.' } as const;
   await endProviderJob(db(), { ...(await job(refused, accountId, 1, 'strict', 0)), outcome: 'fail', failure });
   await failAndRefund(db(), refused, failure);
+  await success(accountId, 'foreign', 700_000, 'EUR');
+  const own = await acceptTestTask(db(), accountId, taskParam('a test'));
+  await intendOwnMachineJob(db(), { taskId: own, ordinal: 1, provider: 'preview' });
+  await succeedProviderJob(db(), own);
+  await completeTask(db(), own, madeUpResult);
   const { total, providers } = await trends();
-  assert.deepEqual([total['unpricedJobs'], total['marginMicros']], [1, null]);
+  assert.deepEqual([total['unpricedJobs'], total['marginMicros'], total['costMicros']], [2, null, 800_000]);
+  assert.deepEqual(
+    ['unpriced', 'foreign', 'preview'].map(
+      (name) => providers.find(({ provider }) => provider === name)?.['costMicros'],
+    ),
+    [0, 0, 0],
+  );
   const strict = providers.find(({ provider }) => provider === 'strict');
   assert.deepEqual([strict?.['errors'], strict?.['refused']], [0, 1]);
 });
@@ -184,9 +212,15 @@ test('200 the accounts with the most credits, and with the most tasks', async ()
     const taskId = await acceptTestTask(db(), accountId, taskParam('a test'));
     await failAndRefund(db(), taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   }
+  await completeTask(db(), await acceptTestTask(db(), accountId, taskParam('a test')), madeUpResult);
   const names = async (by: string) => {
     const { accounts } = await dataOf(operator.ask('GET', '/api/admin/v1/accounts/top', { query: { by } }));
-    return (accounts as { accountName: string }[]).map(({ accountName }) => accountName);
+    const listed = accounts as { accountName: string; tasks: number; succeeded: number; credits: number }[];
+    assert.deepEqual(
+      listed.find(({ accountName }) => accountName === 'Many'),
+      { accountId, accountName: 'Many', tasks: 9, succeeded: 1, credits: 132 },
+    );
+    return listed.map(({ accountName }) => accountName);
   };
   assert.deepEqual(await names('tasks'), ['Many', 'Northlight', 'Harbor']);
   assert.deepEqual(await names('credits'), ['Northlight', 'Harbor', 'Many']);

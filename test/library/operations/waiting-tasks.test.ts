@@ -4,6 +4,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { recordQueuing, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { waitReasons } from '../../../src/library/operations/waiting-tasks.ts';
@@ -91,12 +92,14 @@ test('tasks wait for the limit of a provider, or behind other tasks of their acc
   const other = await createAccount(db(), { name: 'another', credits: 1_000 });
   for (let tasks = 0; tasks < 3; tasks += 1) await reserve(await newTask());
   await reserve(await newTask(other), other);
+  const third = await createAccount(db(), { name: 'a third', credits: 1_000 });
+  await reserve(await newTask(third), third);
   const { groups, accounts, tasks } = await waiting();
   assert.deepEqual(
     groups.map(({ reason, provider: at, tasks: count, nextTime }) => [reason, at, count, (nextTime ?? 0) > sinceMs]),
     [
+      ['provider_limit', provider, 3, true],
       ['account_queue', provider, 2, true],
-      ['provider_limit', provider, 2, true],
     ],
   );
   assert.deepEqual(
@@ -104,9 +107,10 @@ test('tasks wait for the limit of a provider, or behind other tasks of their acc
     [
       [`account ${tests}`, 3],
       ['another', 1],
+      ['a third', 1],
     ],
   );
-  assert.equal(tasks.length, 4);
+  assert.equal(tasks.length, 5);
 });
 
 test('a lost create holds its slot, and operators see why the next tasks wait', async () => {
@@ -140,6 +144,49 @@ test('tasks wait for the end of a cooldown, and for a provider that an operator 
   assert.deepEqual(await reasonsOf(), [['provider_disabled', 1]]);
   await setProviderSwitchAs(db(), shell, { provider, state: 'enabled', reason: 'a test' });
   assert.deepEqual(await reasonsOf(), [['provider_limit', 1]]);
+});
+
+test('tasks whose wait at a provider has ended more than a minute ago need a worker', async () => {
+  await take(await newTask());
+  const taskId = await newTask();
+  await reserve(taskId);
+  for (const [seconds, reason] of [
+    [50, 'provider_limit'],
+    [70, 'worker'],
+  ] as const) {
+    const text = `update slot_waits set due_at = now() - $2 * interval '1 second' where task_id = $1`;
+    await db().run({ name: 'test-end-wait', text }, [taskId, seconds]);
+    const { groups, tasks } = await waiting();
+    assert.deepEqual(
+      groups.map((group) => [group.reason, group.nextTime === null]),
+      [[reason, reason === 'worker']],
+    );
+    assert.deepEqual(
+      tasks.map((task) => [task.taskId, task.reason]),
+      [[taskId, reason]],
+    );
+  }
+});
+
+test('a task whose attempt was seen less than two minutes ago does not wait', async () => {
+  const taskId = await newTask();
+  for (const [seconds, reasons] of [
+    [110, []],
+    [130, [['worker', 1]]],
+  ] as const) {
+    const text = `update tasks set attempt_seen_at = now() - $2 * interval '1 second' where id = $1`;
+    await db().run({ name: 'test-see-attempt', text }, [taskId, seconds]);
+    assert.deepEqual(await reasonsOf(), reasons);
+  }
+});
+
+test('a task whose earlier create made no job, or that only has a slot, waits for its next attempt', async () => {
+  const [refused, reserved] = [await newTask(), await newTask()];
+  for (const taskId of [refused, reserved]) assert.equal((await reserve(taskId, accountId, 2)).kind, 'granted');
+  await intendReservedJob(db(), { taskId: refused, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
+  await endProviderJob(db(), { taskId: refused, ordinal: 1, outcome: 'not_created' });
+  for (const taskId of [refused, reserved]) await recordRetry(db(), taskId, 3_600_000);
+  assert.deepEqual(await reasonsOf(), [['retry', 2]]);
 });
 
 test('tasks wait for their start, for a worker, and for the attempt after a failed one', async () => {

@@ -61,7 +61,22 @@ test('requests are written in statements of at most 500, and a request is writte
   for (const request of [one, one, ...Array.from({ length: 800 }, () => finished(accountId))]) log.add(request);
   await Promise.all([log.drain(), log.drain()]);
   assert.deepEqual(log.batches, [500, 302]);
-  assert.equal((await listed(accountId)).length, 801);
+  const all = await listed(accountId);
+  assert.equal(all.length, 801);
+  const ids: string[] = [];
+  for (let after: string | undefined; ids.length < 801; after = ids.at(-1)) {
+    const page = await listLoggedRequests(database.db, { accountId, after, limit: 300 });
+    assert.ok(page.length > 0, 'requests that end in the same millisecond are on one page each');
+    ids.push(...page.map(({ requestId }) => requestId));
+  }
+  assert.deepEqual(
+    ids,
+    all.map(({ requestId }) => requestId),
+  );
+  const other = randomUUID();
+  await insertLoggedRequests(database.db, [finished(other, { endedAt: now - 1 })]);
+  const foreign = { accountId: other, after: all[0]?.requestId, limit: 10 };
+  assert.deepEqual(await listLoggedRequests(database.db, foreign), [], 'a cursor of another account');
   assert.equal(log.dropped(), 0);
 });
 
@@ -119,4 +134,35 @@ test('what is beyond the length of the log is found and deleted, of each account
     [11, 10, 9, 8, 7, 6, 5, 4, 3, 2],
   );
   assert.equal((await listed(short)).length, 10);
+});
+
+test('requests are written a second after the first one, and again a second after the database was unavailable', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const written: number[] = [];
+  let isDown = true;
+  const run: Database['run'] = (_statement, values) => {
+    if (isDown) return Promise.reject(new DatabaseUnavailable(true, new Error('down')));
+    written.push((JSON.parse(String(values?.[0])) as unknown[]).length);
+    return Promise.resolve([]);
+  };
+  const log = createRequestLog({ db: { run }, log: { warn: () => undefined }, events: { emit: () => undefined } });
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  log.add(finished(randomUUID()));
+  t.mock.timers.tick(1_000);
+  await settled();
+  isDown = false;
+  t.mock.timers.tick(999);
+  await settled();
+  assert.deepEqual(written, []);
+  t.mock.timers.tick(1);
+  await settled();
+  assert.deepEqual(written, [1]);
+  log.add(finished(randomUUID()));
+  log.add(finished(randomUUID()));
+  t.mock.timers.tick(999);
+  await settled();
+  assert.deepEqual(written, [1]);
+  t.mock.timers.tick(1);
+  await settled();
+  assert.deepEqual(written, [1, 2]);
 });

@@ -70,6 +70,28 @@ describe('a video', () => {
   });
 });
 
+test('videos are listed page by page in both orders', async () => {
+  const { key } = await service().newAccount(10_000);
+  const ids: string[] = [];
+  for (const prompt of ['1', '2', '3']) ids.push(await created(post({ ...least, prompt }, key)));
+  const [first, second, third] = ids;
+  const page = async (query: string) => {
+    const { data, ...others } = read(await send('GET', `/v1/videos${query}`, key));
+    return { ...others, ids: (data as readonly { id: string }[]).map(({ id }) => id) }; // the list's schema
+  };
+  const pageOf = (has_more: boolean, ...shown: readonly (string | undefined)[]) => {
+    const [first_id, last_id] = [shown[0] ?? null, shown.at(-1) ?? null];
+    return { object: 'list', first_id, last_id, has_more, ids: shown };
+  };
+  assert.deepEqual(await page(''), pageOf(false, third, second, first));
+  assert.deepEqual(await page('?limit=3'), pageOf(false, third, second, first));
+  assert.deepEqual(await page('?limit=2'), pageOf(true, third, second));
+  assert.deepEqual(await page(`?limit=2&after=${second}`), pageOf(false, first));
+  assert.deepEqual(await page('?limit=1&order=asc'), pageOf(true, first));
+  assert.deepEqual(await page(`?order=asc&after=${first}`), pageOf(false, second, third));
+  assert.deepEqual(await page(`?after=${first}`), pageOf(false));
+});
+
 describe('a deletion', () => {
   const deleted = (id: string) => ({ id, object: 'video.deleted', deleted: true });
 

@@ -181,6 +181,29 @@ test('200 the models, at a path beside those of jobs, have what each takes and c
   );
 });
 
+test('200 the prices of a model are those in force, each amount with its unit and the name of its condition', async (t) => {
+  const rate = { creditsPerSecond: 41, creditsPerVideo: 5, fromMs: 0 };
+  const prices = [
+    { name: '4K', when: { resolution: '2160p' }, amounts: [{ ...rate, creditsPerSecond: 80, creditsPerVideo: 0 }] },
+    { name: 'later', when: { generateAudio: true }, amounts: [{ ...rate, fromMs: Date.now() + 3_600_000 }] },
+    {
+      name: 'standard',
+      when: {},
+      amounts: [rate, { ...rate, creditsPerVideo: 6, fromMs: 1_000 }, { ...rate, fromMs: Date.now() + 3_600_000 }],
+    },
+  ] as const;
+  const catalogue = catalogueOf([{ ...rich, prices }]);
+  const priced = await startHttpService({ database: service.database, catalogue: () => catalogue });
+  t.after(() => priced.close());
+  const headers = { authorization: `Bearer ${account.key}` };
+  const { bytes } = await priced.send('GET', `${videos}/models`, { headers });
+  const { data } = JSON.parse(bytes.toString()) as { data: readonly { pricing_skus: unknown }[] }; // the documented shape
+  assert.deepEqual(
+    data.map((one) => one.pricing_skus),
+    [{ '4K: credits_per_second': '80', credits_per_second: '41', credits_per_video: '6' }],
+  );
+});
+
 test('every value that a model lists is accepted', async () => {
   const { body } = await send('GET', `${videos}/models`);
   for (const model of body['data'] as Record<string, unknown>[]) {
