@@ -269,7 +269,7 @@ async function rowsOfPeople(db: Runner): Promise<readonly string[]> {
 test('an erasure leaves every row about another person as it was', async () => {
   const accountId = await createAccount(service.database.db, { name: 'shared', credits: 0 });
   await rolledBack(service.database.db, async (db) => {
-    const before = new Set(await rowsOfPeople(db));
+    const earlier = new Set(await rowsOfPeople(db));
     const erased = await addTraces(db, 'erased', accountId);
     const withErased = new Set(await rowsOfPeople(db));
     await addTraces(db, 'stays', accountId);
@@ -278,10 +278,10 @@ test('an erasure leaves every row about another person as it was', async () => {
     assert.deepEqual(await eraseUserAs(db, shell, { userId: erased }), { userId: erased });
     const left = new Set(await rowsOfPeople(db));
     assert.deepEqual(
-      [...before, ...ofStaying].filter((row) => !left.has(row)),
+      [...earlier, ...ofStaying].filter((row) => !left.has(row)),
       [],
     );
-    const changed = [...left].filter((row) => !before.has(row) && !ofStaying.includes(row));
+    const changed = [...left].filter((row) => !earlier.has(row) && !ofStaying.includes(row));
     assert.deepEqual(changed.map((row) => row.split(' ')[0]).toSorted(), [
       ...Array.from({ length: 4 }, () => 'operator_actions'),
       'prices',
@@ -298,10 +298,7 @@ test('people without an account are erased after their time, unless they are ope
   rolledBack(service.database.db, async (db) => {
     const limit = Date.parse('2020-01-05T00:00:00Z');
     const accountId = await createAccount(db, { name: 'kept', credits: 0 });
-    const newUser = async (
-      sinceMs: number,
-      { isOperator = false, isMember = false, link = {} as object | null } = {},
-    ) => {
+    const newUser = async (sinceMs: number, { isOperator = false, isMember = false, link = {} } = {}) => {
       const email = `${randomUUID()}@expired.example`;
       const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator });
       if (isMember) await insertRow(db, 'memberships', { account_id: accountId, user_id: userId, role: 'viewer' });

@@ -147,7 +147,11 @@ test('an operator changes one person: their sessions end, their links where they
       const earlier = (await listOperatorActions(db, { limit: 99 })).length;
       for (let times = 0; times < 2; times += 1) await change(person.userId);
       assert.deepEqual(await person.access(), access, name);
-      assert.deepEqual([await bystander.access(), await findUser(db, bystander.userId)], [[true, true], userBefore], name);
+      assert.deepEqual(
+        [await bystander.access(), await findUser(db, bystander.userId)],
+        [[true, true], userBefore],
+        name,
+      );
       const { userId, email } = person;
       const done = (await listOperatorActions(db, { limit: 99 })).slice(0, -earlier || undefined);
       assert.deepEqual(

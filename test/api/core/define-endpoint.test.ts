@@ -152,7 +152,7 @@ async function created(found: Found, thrown: unknown) {
   const { found: ours, looked } = authentication(found);
   const operation: GuardSpec = { scope: 'tasks:read', createsTask: true, refusesSuspended: true };
   const request = { ctx: contextOf('/api/v1/jobs/createTask'), deps, authentication: ours, operation };
-  const work = () => (thrown === undefined ? Promise.resolve('created') : Promise.reject(thrown as Error));
+  const work = () => (thrown === undefined ? Promise.resolve('created') : Promise.reject(thrown));
   const outcome = await guardRequest(request, work).catch((error: unknown) =>
     error instanceof HttpError ? error.code : error,
   );

@@ -172,8 +172,12 @@ for (const [what, headers, method, expected] of [
     assert.deepEqual(
       sent.map((name) => answer.headers[name]),
       [
-        ...[contentRange, 'bytes', String(status === 206 ? 3 : 10), 'private, max-age=0'],
-        ...['video/mp4', `attachment; filename="${id}-video.mp4"`],
+        contentRange,
+        'bytes',
+        String(status === 206 ? 3 : 10),
+        'private, max-age=0',
+        'video/mp4',
+        `attachment; filename="${id}-video.mp4"`,
       ],
     );
   });

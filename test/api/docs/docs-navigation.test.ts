@@ -16,9 +16,21 @@ test('the navigation has every page that is served, and the outline of the curre
 
 test('pages for clients come before those about running the service', () => {
   const routes = [
-    ...['', '/api', '/reference', '/clients', '/mcp', '/dialect-kie'],
-    ...['/readme', '/tutorial', '/providers', '/models', '/operations'],
-    ...['/reference/operators', '/concepts', '/scaling', '/troubleshooting'],
+    '',
+    '/api',
+    '/reference',
+    '/clients',
+    '/mcp',
+    '/dialect-kie',
+    '/readme',
+    '/tutorial',
+    '/providers',
+    '/models',
+    '/operations',
+    '/reference/operators',
+    '/concepts',
+    '/scaling',
+    '/troubleshooting',
   ].map((path) => `/docs${path}`);
   const { html } = docsNavigation(new Set(routes), '', []);
   assert.deepEqual(found(html, links), routes);

@@ -153,7 +153,8 @@ test('each field is described, also where models differ in all of them', () => {
   });
   const models = modelCatalogue([modelOf('c', everyField(1, ['x'])), modelOf('d', everyField(2, ['y']))]);
   const generate = describeTools(models).find(({ name }) => name === 'generate_video');
-  const { model, input, callBackUrl } = generate?.inputSchema.properties as Readonly<Record<string, Schema>>; // of the request
+  assert.ok(generate);
+  const { model, input, callBackUrl } = generate.inputSchema.properties as Readonly<Record<string, Schema>>; // of the request
   assert.deepEqual(model, { type: 'string', enum: ['c', 'd'] });
   assert.equal(callBackUrl?.['type'], 'string');
   const fields = Object.entries(input?.['properties'] as Readonly<Record<string, Schema>>); // an object

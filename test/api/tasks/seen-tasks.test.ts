@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { SeenTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
+import type { ReadTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
 import { storeVideo } from '../../library/gallery/gallery-stage.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
@@ -11,7 +11,7 @@ let key: string;
 let taskId: string;
 const seen: unknown[] = [];
 before(async () => {
-  const seenTasks: SeenTaskRecorder = {
+  const seenTasks: ReadTaskRecorder = {
     record: (by, tasks) => {
       seen.push([by.kind, ...tasks.map((task) => task.taskId)]);
       return Promise.resolve();

@@ -64,8 +64,8 @@ test('requests are written in statements of at most 500, and a request is writte
   const all = await listed(accountId);
   assert.equal(all.length, 801);
   const ids: string[] = [];
-  for (let after: string | undefined; ids.length < 801; after = ids.at(-1)) {
-    const page = await listLoggedRequests(database.db, { accountId, after, limit: 300 });
+  for (let last: string | undefined; ids.length < 801; last = ids.at(-1)) {
+    const page = await listLoggedRequests(database.db, { accountId, after: last, limit: 300 });
     assert.ok(page.length > 0, 'requests that end in the same millisecond are on one page each');
     ids.push(...page.map(({ requestId }) => requestId));
   }

@@ -32,12 +32,35 @@ async function stage(t: TestContext) {
 }
 
 const input = [
-  ...['-threads', '2', '-max_alloc', '536870912', '-max_pixels', '33554432'],
-  ...['-enable_drefs', '0', '-f', 'mov', '-i', 'VIDEO'],
+  '-threads',
+  '2',
+  '-max_alloc',
+  '536870912',
+  '-max_pixels',
+  '33554432',
+  '-enable_drefs',
+  '0',
+  '-f',
+  'mov',
+  '-i',
+  'VIDEO',
 ];
 const output = [
-  ...['-threads', '2', '-t', '600', '-fs', '1073741824', '-map_metadata', '-1', '-map_chapters', '-1'],
-  ...['-movflags', '+faststart', '-f', 'mp4', 'TARGET'],
+  '-threads',
+  '2',
+  '-t',
+  '600',
+  '-fs',
+  '1073741824',
+  '-map_metadata',
+  '-1',
+  '-map_chapters',
+  '-1',
+  '-movflags',
+  '+faststart',
+  '-f',
+  'mp4',
+  'TARGET',
 ];
 const picture = ['-map', '0:V:0'];
 const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-pix_fmt', 'yuv420p'];
@@ -75,8 +98,23 @@ test('the last frame is read from shortly before the last picture on', async (t)
   assert.deepEqual(runs, [
     {
       args: [
-        ...['-ss', '3.858', ...input, '-an', '-threads', '2', '-vf', filters, '-pix_fmt', 'yuvj420p'],
-        ...['-q:v', '2', '-f', 'image2', '-update', '1', 'TARGET'],
+        '-ss',
+        '3.858',
+        ...input,
+        '-an',
+        '-threads',
+        '2',
+        '-vf',
+        filters,
+        '-pix_fmt',
+        'yuvj420p',
+        '-q:v',
+        '2',
+        '-f',
+        'image2',
+        '-update',
+        '1',
+        'TARGET',
       ],
       cwd: folder,
       signal,

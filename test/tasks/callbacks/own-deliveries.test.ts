@@ -146,13 +146,13 @@ test('failed callbacks, and failed events at the present endpoint, are redeliver
       return rows;
     };
     const untouched = await states(others);
-    const before = await states(own);
+    const earlier = await states(own);
     assert.deepEqual(await makeFailedEventsPending(db, failed), [], 'without an endpoint');
     await setEventEndpoint(db, accountId, { url: 'http://new.test/', types: [] });
-    assert.deepEqual(await states(own), before);
+    assert.deepEqual(await states(own), earlier);
     assert.deepEqual(numbers(own, await makeFailedEventsPending(db, failed)), [3]);
     assert.deepEqual(numbers(own, await makeFailedCallbacksPending(db, failed)), [0]);
-    const expected = [...before];
+    const expected = [...earlier];
     expected[0] = ['pending', url, 1, false];
     expected[3] = ['pending', 'http://new.test/', 1, false];
     assert.deepEqual(await states(own), expected);

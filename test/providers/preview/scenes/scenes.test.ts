@@ -124,9 +124,34 @@ test('layers are laid one over the other, those with a time only then, and the f
 
 test('a film is H.264 with 24 frames a second and AAC if it has sound, without a trace of the machine', () => {
   const picture = [
-    ...['-map', '[film]', '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-profile:v', 'high'],
-    ...['-pix_fmt', 'yuv420p', '-r', '24', '-g', '48', '-threads', '3', '-flags:v', '+bitexact'],
-    ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+    '-map',
+    '[film]',
+    '-c:v',
+    'libx264',
+    '-preset',
+    'veryfast',
+    '-crf',
+    '20',
+    '-profile:v',
+    'high',
+    '-pix_fmt',
+    'yuv420p',
+    '-r',
+    '24',
+    '-g',
+    '48',
+    '-threads',
+    '3',
+    '-flags:v',
+    '+bitexact',
+    '-colorspace',
+    'bt709',
+    '-color_primaries',
+    'bt709',
+    '-color_trc',
+    'bt709',
+    '-color_range',
+    'tv',
   ];
   const sound = ['-map', '9:a', '-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2', '-flags:a', '+bitexact'];
   const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
