@@ -20,14 +20,14 @@ test('an API is ready until it leaves, answers meanwhile, and is gone when it is
   };
   const state = async () => {
     const { status, headers } = await read('/readyz');
-    return [status, headers.get('connection'), metrics.readiness.get('api')?.()];
+    return [status, headers.get('connection') === 'keep-alive', metrics.readiness.get('api')?.()];
   };
   try {
-    assert.deepEqual(await state(), [200, 'keep-alive', []]);
+    assert.deepEqual(await state(), [200, true, []]);
     await assert.rejects(startApi(settings, log), { name: 'SetupError', message: /PORT/ });
-    assert.deepEqual(await state(), [200, 'keep-alive', []]);
+    assert.deepEqual(await state(), [200, true, []]);
     api.leave?.();
-    assert.deepEqual(await state(), [503, 'close', ['stopping']]);
+    assert.deepEqual(await state(), [503, false, ['stopping']]);
     assert.equal((await read('/healthz')).status, 200);
   } finally {
     await api.close();
