@@ -282,7 +282,7 @@ test('an erasure leaves every row about another person as it was', async () => {
       [],
     );
     const changed = [...left].filter((row) => !earlier.has(row) && !ofStaying.includes(row));
-    assert.deepEqual(changed.map((row) => row.split(' ')[0]).toSorted(), [
+    assert.deepEqual(changed.map((row) => row.split(' ')[0] ?? '').toSorted(), [
       ...Array.from({ length: 4 }, () => 'operator_actions'),
       'prices',
       'provider_switches',
@@ -298,7 +298,8 @@ test('people without an account are erased after their time, unless they are ope
   rolledBack(service.database.db, async (db) => {
     const limit = Date.parse('2020-01-05T00:00:00Z');
     const accountId = await createAccount(db, { name: 'kept', credits: 0 });
-    const newUser = async (sinceMs: number, { isOperator = false, isMember = false, link = {} } = {}) => {
+    type NewUser = { isOperator?: boolean; isMember?: boolean; link?: object | null };
+    const newUser = async (sinceMs: number, { isOperator = false, isMember = false, link = {} }: NewUser = {}) => {
       const email = `${randomUUID()}@expired.example`;
       const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator });
       if (isMember) await insertRow(db, 'memberships', { account_id: accountId, user_id: userId, role: 'viewer' });

@@ -204,11 +204,11 @@ test('a view of an account belongs to one session, for an hour, and is recorded'
     await run(db, `update accounts set suspended_at = to_timestamp(5), suspension_reason = 'bills' where id = $1`, [
       accountId,
     ]);
-    const [{ at = 0 } = {}] = await db.run<{ at: number }>({
+    const [row] = await db.run<{ at: number }>({
       name: 'test-hour',
       text: `select now() + interval '1 hour' as at`,
     });
-    const view = { accountId, name: 'viewed', suspendedAt: 5_000, suspensionReason: 'bills', expiresAt: at };
+    const view = { accountId, name: 'viewed', suspendedAt: 5_000, suspensionReason: 'bills', expiresAt: row?.at };
     assert.deepEqual(await findAccountView(db, sessionId), view);
     assert.equal(await findAccountView(db, bystander.sessionId), undefined);
     const actions = (await listOperatorActions(db, { limit: 9 })).map((one) => [

@@ -84,7 +84,8 @@ test('a link is open until its end, its use or its withdrawal, and one of the se
 test('a link has what it was made with, for as long as its purpose allows', () =>
   rolledBack(database.db, async (db) => {
     const text = 'select floor(extract(epoch from now()) * 1000)::bigint as at';
-    const [{ at = 0 } = {}] = await db.run<{ at: number }>({ name: 'test-now-ms', text });
+    const [row] = await db.run<{ at: number }>({ name: 'test-now-ms', text });
+    const at = row?.at ?? assert.fail();
     const hourMs = 3_600_000;
     const request = {
       address: 'x',

@@ -58,11 +58,11 @@ test('each filter finds its videos, also together with the others', async () => 
   for (const query of ['favorite=true', 'tag=animals', 'search=red', 'favorite=true&tag=animals']) {
     const whole = await found(query);
     const pages: string[] = [];
-    let cursor: unknown;
+    let cursor: string | null | undefined;
     do {
-      const page = await list(`${query}&limit=1${cursor === undefined ? '' : `&cursor=${String(cursor)}`}`);
+      const page = await list(`${query}&limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`);
       pages.push(...page.taskIds);
-      cursor = page.nextCursor;
+      cursor = page.nextCursor as string | null; // of the list
     } while (cursor !== null && pages.length <= whole.length);
     assert.deepEqual(pages, whole, query);
   }

@@ -86,7 +86,8 @@ test('prices are listed as announced, in force, past or withdrawn, by model and 
   ];
   await rolledBack(database.db, async (db) => {
     const text = 'select coalesce(max(id), 0)::bigint as last from prices';
-    const [{ last = 0 } = {}] = await db.run<{ last: number }>({ name: 'test-last-price', text });
+    const [newest] = await db.run<{ last: number }>({ name: 'test-last-price', text });
+    const last = newest?.last ?? assert.fail();
     const withdrawn = { withdrawn_at: ago(1), withdrawn_by: 'ada' };
     const standard = { model: 'm', price_name: 'standard', who: 'ada', reason: 'a test', created_at: ago(99) };
     const states: string[] = [];

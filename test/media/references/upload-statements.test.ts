@@ -96,12 +96,9 @@ test('only the files of the account that have not expired are usable, with the s
   assert.ok(!usable.some(({ uploadId }) => uploadId === unnamed));
   assert.deepEqual(
     usable
-      .map(({ uploadId, fileName, widthPx, heightPx }) => [uploadId, fileName, widthPx ?? 0, heightPx ?? 0])
+      .map(({ uploadId, fileName, widthPx, heightPx }) => `${uploadId} ${fileName} ${widthPx ?? 0} ${heightPx ?? 0}`)
       .toSorted(),
-    [
-      [mine, 'video.mp4', 0, 0],
-      [image, 'image.jpg', 640, 360],
-    ].toSorted(),
+    [`${mine} video.mp4 0 0`, `${image} image.jpg 640 360`].toSorted(),
   );
 });
 

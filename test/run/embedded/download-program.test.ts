@@ -16,8 +16,8 @@ const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('h
 
 let files: string;
 const server = createServer((request, response) => {
-  if (request.url !== '/archives/tool.whl') return void response.writeHead(404).end();
-  response.writeHead(200, { 'content-length': archive.length }).end(archive);
+  if (request.url === '/archives/tool.whl') response.writeHead(200, { 'content-length': archive.length }).end(archive);
+  else response.writeHead(404).end();
 });
 before(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');

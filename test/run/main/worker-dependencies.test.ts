@@ -68,7 +68,7 @@ test('a worker has what its settings say, each value in its place', async (t) =>
     marksVideos: false,
     serviceName: 'Films',
     workFolder: '/srv/data/work',
-    retention: { mediaMs: 2 * dayMs, promptsMs: 3 * dayMs, eventsMs: 4 * dayMs, usersMs: 5 * dayMs },
+    retention: { mediaMs: 2 * dayMs, promptsMs: 3 * dayMs, securityEventsMs: 4 * dayMs, usersMs: 5 * dayMs },
     stuckTaskMs: 6 * 60_000,
   });
   assert.equal(new Set(hashAccount('an account')).size, 2, 'one for each secret');

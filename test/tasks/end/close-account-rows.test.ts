@@ -36,7 +36,7 @@ after(() => database.close());
 
 const run = (db: Runner, text: string, values: readonly unknown[] = []) =>
   db.run({ name: 'test-closing', text, plannedAnew: true }, values);
-const countOf = async (db: Runner, what: string) =>
+const countOf = async (db: Runner, what: string): Promise<unknown> =>
   (await run(db, `select count(*)::int as rows from ${what}`))[0]?.['rows'];
 
 async function addAccess(db: Runner, of: string) {

@@ -80,13 +80,13 @@ test('a deletion takes the content of one task, its jobs and its deliveries, and
       await rowsOf(db, 'select id from callback_deliveries where task_id = $1 order by event nulls first', [of]),
     ];
     const untouched = await stateOf(other);
-    const before = await taskOf(db, taskId);
-    const deletion = (await deleteTaskContent(db, before, [own.id, foreign.id])) ?? assert.fail();
+    const earlier = await taskOf(db, taskId);
+    const deletion = (await deleteTaskContent(db, earlier, [own.id, foreign.id])) ?? assert.fail();
     assert.equal(deletion.changed, true);
     const task = await taskOf(db, taskId);
     assert.deepEqual(task, {
-      ...before,
-      param: { model: before.param.model, input: { ...before.param.input, prompt: '(deleted)' } },
+      ...earlier,
+      param: { model: earlier.param.model, input: { ...earlier.param.input, prompt: '(deleted)' } },
       failure: { failCode: 'internal', failMsg: deletedMessage },
       mediaDeletedAt: deletion.deletedAt,
       contentDeletedAt: deletion.deletedAt,
@@ -101,7 +101,7 @@ test('a deletion takes the content of one task, its jobs and its deliveries, and
     assert.deepEqual(await jobsOf(taskId), [
       { ...empty, ordinal: 1, fail_msg: deletedMessage },
       { ...empty, ordinal: 2, handle: { url: 'secret' } },
-      { ...empty, ordinal: 3, sent_input: before.param.input },
+      { ...empty, ordinal: 3, sent_input: earlier.param.input },
       { ...empty, ordinal: 4 },
       { ...empty, ordinal: 5 },
     ]);
@@ -112,7 +112,7 @@ test('a deletion takes the content of one task, its jobs and its deliveries, and
     const owed = await rowsOf(db, 'select task_id, account_id, upload_ids, swept_at from content_deletions');
     const uploadIds = [own.id, foreign.id];
     assert.deepEqual(owed, [{ task_id: taskId, account_id: accountId, upload_ids: uploadIds, swept_at: null }]);
-    assert.deepEqual(await deleteTaskContent(db, before, []), { ...deletion, changed: false });
+    assert.deepEqual(await deleteTaskContent(db, earlier, []), { ...deletion, changed: false });
     assert.equal(await deleteTaskContent(db, await taskOf(db, await newTask(db, { param })), []), undefined);
   }));
 

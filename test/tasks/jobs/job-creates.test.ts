@@ -156,7 +156,7 @@ test('an answer without a job is kept for operators, up to its limit, and lost r
     assert.deepEqual(await details(), [{ detail: 'x'.repeat(8192), lost_runs: 0 }, untouched, untouched, untouched]);
     assert.deepEqual([await recordLostRun(db, job), await recordLostRun(db, job)], [{ lostRuns: 1 }, { lostRuns: 2 }]);
     assert.deepEqual(
-      (await details()).map((one) => one?.['lost_runs']),
+      (await details()).map((one): unknown => one?.['lost_runs']),
       [2, 0, 0, 0],
     );
   }));
@@ -175,7 +175,8 @@ test('the rivals of a create are the other creates of its pool without a respons
   rolledBack(database.db, async (db) => {
     const intended = (ms: number) => ({ intended_at: ago(ms) });
     const own = await addJob(db, intended(0));
-    const [{ at = 0 } = {}] = await db.run<{ at: number }>({ name: 'test-now', text: 'select now() as at' });
+    const [clock] = await db.run<{ at: number }>({ name: 'test-now', text: 'select now() as at' });
+    const at = clock?.at ?? assert.fail();
     const rivals = async () =>
       (await countRivalCreates(db, { pool, taskId: own.taskId, ordinal: 1, intendedAt: at })).rivals;
     assert.equal(await rivals(), 0);
