@@ -197,7 +197,7 @@ test('200 a model has its title, its description and the least request for it; t
   assert.deepEqual(others, {
     model,
     title: 'Fast',
-    description: null,
+    description: service.deps.catalogue().models.get(model)?.description ?? null,
     lastFrame: false,
     sampleRequest: { model, input: { prompt: 'A lighthouse in the fog' } },
   });

@@ -12,6 +12,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { deleteExpiredContent } from '../../../src/tasks/end/content-deletion.ts';
 import { deleteExpiredUsers } from '../../../src/accounts/people/erasure.ts';
 import { invitePersonAs, setUserIsOperatorAs } from '../../../src/accounts/people/change-users-as-operator.ts';
+import { rolledBack } from '../../support/database/rolled-back.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../../src/accounts/people/memberships.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
@@ -129,19 +130,17 @@ for (const [deletePageOf, table, column, insert] of kinds) {
   });
 }
 
-test('callbacks of tasks are not deleted with the events about no task', async () => {
-  const { db } = database;
-  const accountId = await createAccount(db, { name: 'called back', credits: 1_000 });
-  const taskId = await acceptTestTask(db, accountId, taskParam('a test', {}, 'http://receiver.test/'));
-  await failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' });
-  await query(
-    `update callback_deliveries set state = 'failed', finished_at = to_timestamp($2::float8 / 1000) where task_id = $1`,
-    [taskId, limitMs - 1],
-  );
-  assert.equal(await deleteExpiredAccountEvents(db, limitMs, 100), 0);
-  assert.equal((await query('select from callback_deliveries where task_id = $1', [taskId])).length, 1);
-  await query('delete from callback_deliveries where task_id = $1', [taskId]);
-});
+test('callbacks of tasks are not deleted with the events about no task', () =>
+  rolledBack(database.db, async (db) => {
+    const accountId = await createAccount(db, { name: 'called back', credits: 1_000 });
+    const taskId = await acceptTestTask(db, accountId, taskParam('a test', {}, 'http://receiver.test/'));
+    await failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' });
+    const end = `update callback_deliveries set state = 'failed', finished_at = to_timestamp($2::float8 / 1000) where task_id = $1`;
+    await db.run({ name: 'test-end-callback', text: end }, [taskId, limitMs - 1]);
+    assert.equal(await deleteExpiredAccountEvents(db, limitMs, 100), 0);
+    const text = 'select id from callback_deliveries where task_id = $1';
+    assert.equal((await db.run({ name: 'test-callbacks', text }, [taskId])).length, 1);
+  }));
 
 /** The age at which housekeeping deletes the rows of each table, from the time in its column on. */
 const dayMs = 86_400_000;
