@@ -8,7 +8,7 @@ export const maxKeysAndTasksCounted = 10_000;
 
 type AccountCounts = Readonly<Record<'activeKeys' | 'waiting' | 'queuing' | 'generating' | 'tasks', number>>;
 
-/** Counts up to `maxKeysAndTasksCounted`, so that an account with millions of tasks costs no more. */
+/** Counts up to `maxKeysAndTasksCounted`, so that an account with millions of tasks costs as much as one with a thousand. */
 export const countKeysAndTasks = one<AccountCounts, [accountId: string]>({
   name: 'count-of-account',
   text: `

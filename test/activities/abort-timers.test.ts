@@ -35,7 +35,7 @@ for (const isAborted of [false, true]) {
   });
 }
 
-test('work that has ended is aborted no more, before the signal and after it', (t) => {
+test('work that has ended is not aborted, before the signal and after it', (t) => {
   const tick = mockTime(t);
   const started: number[] = [];
   const start = (leftMs: number) => {

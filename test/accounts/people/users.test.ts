@@ -159,8 +159,8 @@ test('an operator changes one person: their sessions end, their links where they
         action === undefined ? [] : [[action, { userId, email }]],
       );
       const events = (await listAllSecurityEvents(db, { limit: 99 })).filter((event) => event.userId === userId);
-      const told = events.map((event) => [event.kind, event.email, event.actor]);
-      assert.deepEqual(told, kind === undefined ? [] : [[kind, email, shell.name]]);
+      const mails = events.map((event) => [event.kind, event.email, event.actor]);
+      assert.deepEqual(mails, kind === undefined ? [] : [[kind, email, shell.name]]);
       if (kind === 'user_disabled') {
         assert.equal((await findUser(db, userId))?.isDisabled, true);
         await setUserDisabledAs(db, shell, { email }, false);
@@ -171,7 +171,7 @@ test('an operator changes one person: their sessions end, their links where they
     assert.equal(await setUserDisabledAs(db, shell, { email: 'unknown@example.com' }, true), undefined);
   }));
 
-test('the last enabled operator stays, and a setup link needs that there is none', () =>
+test('the last enabled operator stays, and a setup link needs an installation without operators', () =>
   rolledBack(database.db, async (db) => {
     const first = (await createSetupLink(db)) ?? assert.fail();
     const second = (await createSetupLink(db)) ?? assert.fail();

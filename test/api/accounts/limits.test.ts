@@ -81,5 +81,5 @@ test("200 the account's own limits and caps replace those of the installation", 
   const { resetTime, ...daily } = capOf('day');
   assert.deepEqual(daily, { period: 'day', cap: 600, spent: price });
   assert.ok(Number(resetTime) > sinceMs && Number(resetTime) % 86_400_000 === 0);
-  assert.equal(caps.length, 2, 'the cap of a key is none of the account');
+  assert.equal(caps.length, 2, 'the cap of a key is not one of the account');
 });

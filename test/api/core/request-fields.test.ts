@@ -59,7 +59,7 @@ test('bounds of times and credits are exact numbers whose dates and sums can be 
   assert.equal(new Date(maxUnixMs).getUTCFullYear(), 2286);
 });
 
-test('a field that is missing is required, and another value is told what is allowed', () => {
+test('a missing field is required, and the error of a wrong value says what is allowed', () => {
   const message = requiredMessage('must be a text');
   assert.ok(typeof message === 'function');
   assert.deepEqual([message({ input: undefined }), message({ input: null })], ['is required', 'must be a text']);

@@ -54,7 +54,7 @@ test('200 an invitation is listed and withdrawn in its account alone; without a 
   assert.deepEqual((await listed(own)).invitations, []);
 });
 
-test('404 a member who is none; 200 with who was changed', async () => {
+test('404 a person who is not a member; 200 with who was changed', async () => {
   const [own, other] = [await newMember(service), await newMember(service)];
   for (const userId of ['x', randomUUID(), other.person.userId]) {
     assert.equal((await post(own, 'role', { userId, role: 'viewer' })).json.error, 'member_not_found');

@@ -35,7 +35,7 @@ test('the party is the host name of the service, with the origin of its pages', 
   assert.throws(() => requireRelyingParty('http://video.example'), { code: 'passkeys_unavailable' });
 });
 
-test('a new passkey is discoverable, verifies its user, and is none that the person has', async () => {
+test('a new passkey is discoverable, verifies its user, and is not one that the person has', async () => {
   const { rp, user, challenge: shown, excludeCredentials, authenticatorSelection } = await newOptions();
   assert.deepEqual([rp, user.name, shown], [{ name: 'Studio', id: 'video.example' }, 'a@b.example', challenge]);
   assert.deepEqual(

@@ -17,11 +17,11 @@ after(() => service.close());
 
 const post = (path: string, body: object) => newBrowser(service).ask('POST', `/api/console/v1/${path}`, { body });
 
-type Known = 'nobody' | 'user' | 'disabled';
+type Known = 'unknown' | 'user' | 'disabled';
 
 /** An e-mail address of this kind of person. */
 async function emailOf(who: Known): Promise<string> {
-  if (who === 'nobody') return `${randomBytes(6).toString('hex')}@example.com`;
+  if (who === 'unknown') return `${randomBytes(6).toString('hex')}@example.com`;
   const { email, userId } = await newPerson(service);
   const disable = { name: 'test-disable', text: 'update users set disabled_at = now() where id = $1' };
   if (who === 'disabled') await service.database.db.run(disable, [userId]);
@@ -31,12 +31,12 @@ async function emailOf(who: Known): Promise<string> {
 const request = { address: '192.0.2.1', mailboxHash: randomBytes(32), codeHash: undefined, isRegistered: false };
 
 for (const [purpose, mode, found] of [
-  ['invite', 'off', { nobody: true, user: true, disabled: false }],
-  ['reset', 'off', { nobody: false, user: true, disabled: false }],
-  ['confirm', 'open', { nobody: true, user: false, disabled: false }],
-  ['confirm', 'off', { nobody: false, user: false, disabled: false }],
+  ['invite', 'off', { unknown: true, user: true, disabled: false }],
+  ['reset', 'off', { unknown: false, user: true, disabled: false }],
+  ['confirm', 'open', { unknown: true, user: false, disabled: false }],
+  ['confirm', 'off', { unknown: false, user: false, disabled: false }],
 ] as const) {
-  for (const who of ['nobody', 'user', 'disabled'] as const) {
+  for (const who of ['unknown', 'user', 'disabled'] as const) {
     const isFound = found[who];
     test(`${isFound ? 200 : 404} a link to ${purpose} ${who}, while sign-up is ${mode}`, async () => {
       Object.assign(policy, { mode });
@@ -61,8 +61,8 @@ test('the first operator is set up by a link that names no one and needs an e-ma
   const needsSetUp = async () =>
     (await newBrowser(service).ask('GET', '/api/console/v1/options')).json.data['needsSetUp'];
   assert.equal(await needsSetUp(), true);
-  const nobody = { email: null, accountName: null, role: null, userExists: false };
-  assert.deepEqual((await post('links/show', { token })).json.data, { purpose: 'setup', ...nobody, expireTime });
+  const noPerson = { email: null, accountName: null, role: null, userExists: false };
+  assert.deepEqual((await post('links/show', { token })).json.data, { purpose: 'setup', ...noPerson, expireTime });
   const password = 'a long enough password';
   for (const email of [undefined, null]) {
     const { status, json } = await post('links/accept', { token, password, email });

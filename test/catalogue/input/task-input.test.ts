@@ -74,7 +74,7 @@ test('the video follows a frame if the model can and neither it nor the request 
     assert.equal(ratioFor(none), '16:9');
 });
 
-test('the media of a request are listed with their places, and an empty list is none', () => {
+test('the media of a request are listed with their places, and an empty list is left out', () => {
   const input = withDefaults({
     prompt: 'a fox',
     imageUrls: [url, `${url}2`],
@@ -95,7 +95,7 @@ test('the media of a request are listed with their places, and an empty list is 
   );
 });
 
-test('numbers and booleans, which forms send as text, are told from texts, lists and other names', () => {
+test('numbers and booleans, which forms send as text, are distinguished from texts, lists and other names', () => {
   assert.deepEqual([...inputFieldNames, 'other'].filter(isScalar), ['duration', 'generateAudio', 'seed']);
 });
 

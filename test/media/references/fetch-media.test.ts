@@ -40,14 +40,14 @@ async function failureOf(work: Promise<unknown>) {
 
 const { signal } = new AbortController();
 const downloaded = (client: FetchSettings['client'], changes: object = {}) =>
-  failureOf(downloadMedia({ client, signal }, source, '/work/1', { ...limits, ...changes }));
+  failureOf(downloadMedia({ client, signal }, source, '/folder/1', { ...limits, ...changes }));
 
 test('a download has the limits of its kind, and every status of a success is one', async () => {
   for (const status of [200, 299]) {
     const { client, asked } = answering({ status });
     assert.equal(await downloaded(client), 'done');
     const options = { maxBytes: 2 * 1024 * 1024, timeoutMs: 9_000, maxRedirects: 3, headers: { accept: 'image/*' } };
-    assert.deepEqual(asked, [[source.url, '/work/1', { ...options, signal }]]);
+    assert.deepEqual(asked, [[source.url, '/folder/1', { ...options, signal }]]);
   }
   for (const status of [199, 300, 404]) {
     const message = `input.imageUrls[0] could not be fetched: its server answered ${status}.`;
@@ -92,7 +92,8 @@ test('an error of the address ends the task with one sentence; one of ours is th
   );
 });
 
-test('a busy server is asked again after the pause that it names, of at most half a minute', async () => {
+test('a busy server is asked again after the pause that it names, of at most half a minute', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
   const far = new Date(Date.now() + 3_600_000).toUTCString();
   for (const [status, retryAfter, isAskedAgain] of [
     [429, undefined, true],
@@ -108,10 +109,11 @@ test('a busy server is asked again after the pause that it names, of at most hal
     const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     const { client, asked } = answering({ status, headers });
     const stop = new AbortController();
-    const ended = failureOf(downloadMedia({ client, signal: stop.signal }, source, '/work/1', limits));
+    const ended = failureOf(downloadMedia({ client, signal: stop.signal }, source, '/folder/1', limits));
     await turn();
     // The pause ends at once, with the reason of the signal.
-    if (retryAfter !== '0') stop.abort('over');
+    if (retryAfter === '0') t.mock.timers.tick(1);
+    else stop.abort('over');
     const message = `input.imageUrls[0] could not be fetched: its server answered ${status}.`;
     const unreachable = ['image_unreachable', message];
     assert.deepEqual(await ended, isAskedAgain && retryAfter !== '0' ? 'over' : unreachable, `${status} ${retryAfter}`);

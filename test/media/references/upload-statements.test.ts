@@ -44,7 +44,7 @@ values ($1, $2, $3, $4, now() + $5::float8 * interval '1 millisecond')`;
 const reserve = (accountId: string, bytes = 1) =>
   reserveUpload(database.db, { uploadId: uuid(), fileName: 'image.jpg', accountId, bytes, retentionMs });
 
-test('an account has room for so many files and so many bytes, whatever others have', async () => {
+test('an account has room for so many files and so many bytes, independent of other accounts', async () => {
   const [one, other] = [await newAccount(), await newAccount()];
   await stored(one, { bytes: maxUploadedBytes - 10 });
   assert.equal(await reserve(one, 11), undefined);

@@ -157,7 +157,7 @@ describe('a database', () => {
     assert.deepEqual(await db.run(left), [{ found: null }]);
   });
 
-  test('errors of statements are told apart by their codes', async () => {
+  test('errors of statements are distinguished by their codes', async () => {
     const errorOf = async (code: string) => {
       const text = `do $$ begin raise exception 'planted' using errcode = '${code}', constraint = 'planted_key'; end $$`;
       return await db.run({ name: `test-error-${code}`, text, plannedAnew: true }).then(

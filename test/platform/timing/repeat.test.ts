@@ -25,7 +25,7 @@ test('work runs after each pause, and never after the end', async (t) => {
   assert.equal(runs, 3);
 });
 
-test('the end tells a run in progress, and waits for it', async (t) => {
+test('the end aborts a run in progress, and waits for it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let finish: (() => void) | undefined;
   let stopped: AbortSignal | undefined;

@@ -96,7 +96,7 @@ async function sizeOf(jpeg: Buffer | undefined): Promise<readonly number[]> {
   return [width, height];
 }
 
-test('data URLs of clips have as many characters as the bound says, pictures not counted, or there are none', async (t) => {
+test('data URLs of clips have as many characters as the bound says, pictures not counted, or are not made', async (t) => {
   const media = await allMedia(t);
   const clips = [dataUrl('video/mp4', contents.video), dataUrl('audio/mpeg', contents.audio)];
   const maxClipBytes = clips.join('').length;

@@ -101,7 +101,7 @@ test('an API has what its settings say, each value in its place', () => {
   assert.match(refuseCallbackUrl('http://10.1.2.3/') ?? '', /./);
 });
 
-test('a second store in a bucket is an origin of media, too, and a folder is none', () => {
+test('a second store in a bucket is an origin of media, too, and a folder is not', () => {
   const second = { RESULT_STORE_ALSO: 's3://old', AWS_REGION: 'eu-west-1', PUBLIC_URL: 'https://films.example/api' };
   assert.deepEqual(needsFromSettings(settingsOf(second)).consoleMediaOrigins, [
     'https://films.example',

@@ -56,10 +56,10 @@ test('a deletion takes the content of one task, its jobs and its deliveries, and
     const upload = (of: string) => ({ id: randomUUID(), account_id: of, file_name: 'video.mp4', bytes: 1 });
     const [own, kept, foreign] = [upload(accountId), upload(accountId), upload(otherAccountId)];
     for (const one of [own, kept, foreign]) await insertRow(db, 'uploads', { ...one, expires_at: ago(-hourMs) });
-    const told = { fail_code: 'internal', fail_msg: 'a secret', detail: 'a secret', handle: '{"url":"secret"}' };
+    const contents = { fail_code: 'internal', fail_msg: 'a secret', detail: 'a secret', handle: '{"url":"secret"}' };
     const add = async (of: string) => {
       const taskId = await newTask(db, failed, of);
-      await addJob(db, taskId, 1, { ...told, job_id: 'ended', outcome: 'fail' });
+      await addJob(db, taskId, 1, { ...contents, job_id: 'ended', outcome: 'fail' });
       await addJob(db, taskId, 2, { job_id: 'runs', handle: '{"url":"secret"}', intended_at: ago(0) });
       await addJob(db, taskId, 3, { intended_at: ago(0) });
       await addJob(db, taskId, 4, { reserved_at: ago(0) });

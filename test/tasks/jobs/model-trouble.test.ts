@@ -173,5 +173,5 @@ test('the end of trouble is the earliest next attempt, and the time of the tasks
     await addWaiting(db, 'b', 996);
     assert.deepEqual(await trouble('b'), [hourMs, hourMs + 999 * 4 * minuteMs]);
     await addWaiting(db, 'b', 1);
-    assert.deepEqual(await trouble('b'), [hourMs, undefined], 'no more are counted');
+    assert.deepEqual(await trouble('b'), [hourMs, undefined], 'others are not counted');
   }));

@@ -43,7 +43,7 @@ test('a form is recognized by its type, in any case', () => {
   assert.equal(isMultipartForm(contextOf('', 'image/png')), false);
 });
 
-test('the file of a form is saved byte by byte, wherever it is and whatever it contains', async () => {
+test('the file of a form is saved byte by byte, at each place and with any content', async () => {
   for (const content of ['', 'a', 'ab', '\r\n', 'a\r\n', 'a--x--\r\n', '\r\n--xy\r\n', '\r\n\r\n\xff\0']) {
     for (const form of [file(content), field('1') + file(content), file(content) + field('1')])
       assert.equal(await fileOf(form + end), content, JSON.stringify(form));
