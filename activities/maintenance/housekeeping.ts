@@ -38,7 +38,7 @@ import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-delet
 import { forEachRow, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
-/** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
+/** Media of a failed task is deleted after this time, and once more later, for a worker that was cut off meanwhile (`listExpiredMedia`). */
 export const failedTaskMediaRetentionMs = hourMs;
 const maxSweptSlots = 1_000;
 const usagePageSize = 2_000;

@@ -28,7 +28,10 @@ export type ReconcileTasksDeps = RowDeps & {
 export const startGraceMs = 10_000;
 /** A workflow task that can continue does so within this time, on a machine that is not overloaded. */
 const stepMs = 15_000;
-/** Later than the limits that the activity and the workflow enforce themselves (workflows/activity-proxies.ts), for when neither runs. */
+/**
+ * After a running generation's limits, which activity and workflow enforce themselves (workflows/activity-proxies.ts), for when neither runs.
+ * The wait for a worker or a slot ends here first: the workflow's own limit of it is later by the deadline.
+ */
 export const deadlineGraceMs = 2 * 60_000;
 
 /**

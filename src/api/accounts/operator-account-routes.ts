@@ -137,8 +137,8 @@ const suspend = defineEndpoint({
   route: 'POST /api/admin/v1/accounts/suspend',
   summary: 'Suspend an account',
   description:
-    'The account can no longer create tasks or keys. It can still read, and its unfinished tasks continue. The console shows the ' +
-    'reason to its members. Idempotent.',
+    'The account can no longer create tasks, keys, uploads, share links or test callbacks, nor buy credits, and its shared pages show ' +
+    'nothing. It can still read and cancel, and its unfinished tasks continue. The console shows the reason to its members. Idempotent.',
   ...suspension,
   handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: true }),
 });

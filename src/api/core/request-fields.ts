@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBlank } from '../../catalogue/input/request-text.ts';
 import { choiceMessage } from '../../platform/text/validation-messages.ts';
 import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../tasks/callbacks/callback-schedule.ts';
 
@@ -25,7 +26,7 @@ export function plainTextField(maxLength: number) {
     .string({ error: requiredMessage(`must be 1 to ${maxLength} characters, and plain text`) })
     .min(1)
     .max(maxLength)
-    .refine((text) => /\S/.test(text) && isOneLine(text));
+    .refine((text) => !isBlank(text) && isOneLine(text));
 }
 
 /** Bidirectional control characters could reorder a name and the text around it. */

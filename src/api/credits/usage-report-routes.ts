@@ -140,7 +140,7 @@ const columns = (['day', 'id', 'name', 'tasks', 'succeeded', 'failed', 'credits'
 export function requireDayRange<Query extends { readonly from: string; readonly to: string }>(query: Query): Query {
   const days = (Date.parse(query.to) - Date.parse(query.from)) / dayMs + 1;
   if (days >= 1 && days <= maxReportDays) return query;
-  throw invalidRequest([{ path: 'to', message: `must be at most ${maxReportDays - 1} days after from` }]);
+  throw invalidRequest([{ path: 'to', message: `must be 0 to ${maxReportDays - 1} days after from` }]);
 }
 
 export const usageEndpoints = [report, exportUsage];

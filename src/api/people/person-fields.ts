@@ -11,5 +11,4 @@ export const emailField = z
 /** Any text. The rules for new passwords do not apply to one that is entered. */
 export const passwordField = z
   .string({ error: requiredMessage('must be a text') })
-  // A character outside the basic plane counts as two here.
-  .max(2 * maxPasswordLength, { error: `must be at most ${maxPasswordLength} characters` });
+  .max(maxPasswordLength, { error: `must be at most ${maxPasswordLength} characters` });

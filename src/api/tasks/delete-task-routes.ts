@@ -17,7 +17,7 @@ import { idField, opaqueIdField, reasonField, unixMs } from '../core/request-fie
 const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
 
 const scopeOfDeletion =
-  'Deletes the prompt, image URLs, uploaded images, video, upstream messages, callback and Temporal history of a task that has ended. ' +
+  'Deletes the prompt, media URLs, uploaded files, video, upstream messages, callback and Temporal history of a task that has ended. ' +
   'Id, model, times, price, state and ledger stay. Idempotent.';
 
 export const deleteTask = defineEndpoint({

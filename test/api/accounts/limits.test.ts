@@ -6,6 +6,7 @@ import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { reserveUpload } from '../../../src/media/references/upload-rows.ts';
+import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { shell } from '../../support/service/person.ts';
 
@@ -60,6 +61,7 @@ test('200 of keys those count that work: not the revoked ones, nor the expired o
 });
 
 test("200 the account's own limits and caps replace those of the installation", async () => {
+  await awayFromMidnight();
   const { accountId, key } = await service.newAccount(10_000);
   const { db } = service.database;
   const createRate = { quota: 3, windowMs: 3_600_000 };

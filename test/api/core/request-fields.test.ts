@@ -28,7 +28,7 @@ const x = (count: number) => 'x'.repeat(count);
 type Values = readonly unknown[];
 const fields: readonly (readonly [name: string, schema: z.ZodType, accepted: Values, refused: Values])[] = [
   ['unixMs', unixMs, [0, 1], [-1, 0.5, '1', null]],
-  ['plain text', plainTextField(3), ['a', ' a ', 'abc', 'äöü'], ['', ' ', '\u00a0', 'abcd', 'a\n', 'a\u202e', 7]],
+  ['plain text', plainTextField(3), ['a', ' a ', 'abc', 'äöü'], ['', ' ', '\u00a0', '\u200b', 'abcd', 'a\n', 'a\u202e', 7]],
   ['a reason', reasonField, ['x', x(500)], ['', ' ', x(501)]],
   ['one of', oneOf(['a', 'b']), ['a', 'b'], ['c', 'A', '', null]],
   ['a whole number', wholeNumberField(2, 4), [2, 3, 4], [1, 5, 2.5, '3', null, Infinity]],
@@ -38,7 +38,7 @@ const fields: readonly (readonly [name: string, schema: z.ZodType, accepted: Val
   ['a text or null', orNull(z.string()), ['x', null], [7, undefined]],
   ['an e-mail', emailField, ['a@b.example', `${x(64)}@b.example`], ['a', 'a@b', '@b.example', 'a b@c.example', null]],
   ['an e-mail of 254 characters', emailField, [`${x(244)}@b.example`], [`${x(245)}@b.example`]],
-  ['a password', passwordField, ['', 'x', x(256), '🦊'.repeat(128)], [x(257), '🦊'.repeat(257), null, 7]],
+  ['a password', passwordField, ['', 'x', x(128), '🦊'.repeat(128)], [x(129), '🦊'.repeat(129), null, 7]],
 ];
 
 for (const [name, schema, accepted, refused] of fields) {

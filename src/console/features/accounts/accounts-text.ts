@@ -64,7 +64,7 @@ export const accountsText = {
       button: 'Suspend',
       title: (name: string) => `Suspend ${name}?`,
       action: 'Suspend account',
-      help: 'It can no longer create tasks or keys. Running tasks finish, and data stays readable.',
+      help: 'It can no longer create tasks or keys, upload, share or buy credits. Running tasks finish, and data stays readable.',
       reason: 'Shown to the members of the account, and recorded in the audit log with your name.',
       done: (name: string) => `${name} suspended`,
     },

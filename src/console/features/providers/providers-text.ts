@@ -57,7 +57,7 @@ const switches: Readonly<Record<string, Word & { readonly help: string; readonly
     word: 'Off',
     tone: 'bad',
     action: 'Turn off',
-    help: 'Receives no requests, not even about running jobs. Those continue when you enable the provider again.',
+    help: 'Receives no requests, not even about running jobs. Those continue if you enable it before their deadline; otherwise their tasks are refunded.',
   },
 };
 
