@@ -13,10 +13,10 @@ export type EmptyAccountDeps = SweepDeps &
   Pick<PaymentDeps, 'events'> & {
     readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;
     /** Undefined while credits are not for sale. */
-    readonly payments: PaymentProviderDeps | undefined;
+    readonly payments: PaymentProviderAndUrl | undefined;
   };
 
-export type PaymentProviderDeps = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
+export type PaymentProviderAndUrl = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 
 /** `after`: the last task of the page before. */
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };

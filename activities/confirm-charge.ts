@@ -22,7 +22,7 @@ export type ConfirmChargeDeps = {
 };
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and the account that pays. */
-export type OperatorOrder = { readonly accountId: string; readonly request: unknown };
+export type OperatorTaskOrder = { readonly accountId: string; readonly request: unknown };
 
 export type ChargedTask = {
   readonly accountId: string;
@@ -39,7 +39,7 @@ export type ChargedTask = {
  * an `order`. Idempotent. Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createConfirmCharge(deps: ConfirmChargeDeps) {
-  return async ({ taskId, order }: { taskId: string; order?: OperatorOrder | undefined }): Promise<ChargedTask> => {
+  return async ({ taskId, order }: { taskId: string; order?: OperatorTaskOrder | undefined }): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await recordQueuing(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
     const { accountId, deadlineMs, state, createdAt } = task;
@@ -59,7 +59,7 @@ export function createConfirmCharge(deps: ConfirmChargeDeps) {
 const catalogueReadMs = 60_000;
 
 /** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */
-function requireIds(taskId: string, order: OperatorOrder | undefined): void {
+function requireIds(taskId: string, order: OperatorTaskOrder | undefined): void {
   const { workflowExecution } = Context.current().info;
   if (!isLowerCaseUuid(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
   // The event of a task has an id of version 8, and the end of the task could not be stored if it had the same one.
@@ -71,7 +71,7 @@ function requireIds(taskId: string, order: OperatorOrder | undefined): void {
 async function chargeOrder(
   deps: ConfirmChargeDeps,
   taskId: string,
-  order: OperatorOrder | undefined,
+  order: OperatorTaskOrder | undefined,
 ): Promise<QueuedTask> {
   if (order === undefined)
     throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);

@@ -2,7 +2,7 @@ import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { StoredVideoRequirements } from '../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../src/catalogue/media/stored-video-requirements.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
@@ -10,12 +10,12 @@ import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from 
 import type { ReferenceMediaRequest } from '../src/media/references/reference-media.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { RunningAttempts } from './running-attempts.ts';
-import type { OpenJob, AttemptEnd } from '../src/tasks/jobs/attempt-job.ts';
+import type { OpenJob, AttemptEndWithoutVideo } from '../src/tasks/jobs/attempt-job.ts';
 import {
   type GenerationAttempt,
   type GenerationDeps,
   hasDeadlinePassed,
-  endAfterAbort,
+  attemptEndAfterAbort,
   type StepOutcome,
 } from './generation/attempt-at-generation.ts';
 import { errorOfAttemptEnd } from './generation/attempt-errors.ts';
@@ -24,7 +24,7 @@ import { followJob } from './generation/follow-job.ts';
 import { readOpenJob, recoverJob } from './generation/recover-job.ts';
 import { runJobInRequest } from './generation/run-in-request.ts';
 import { submitJob } from './generation/submit-job.ts';
-import { openOrReserveJob, type NextJob, ownMachineDisabledPause } from '../src/tasks/jobs/next-job.ts';
+import { openOrReserveJob, type NextJob, findDisabledMachinePause } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
@@ -76,7 +76,7 @@ async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: b
 async function admit(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
   requireWorkingMachine(deps.machine);
   if (!isRemote) {
-    const stop = await ownMachineDisabledPause(deps);
+    const stop = await findDisabledMachinePause(deps);
     if (stop !== undefined) throw errorOfAttemptEnd(stop);
     return undefined;
   }
@@ -136,7 +136,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
 async function runJobs(
   attempt: GenerationAttempt,
   first: NextJob | undefined,
-): Promise<Extract<StepOutcome, { kind: 'video' }> | AttemptEnd> {
+): Promise<Extract<StepOutcome, { kind: 'video' }> | AttemptEndWithoutVideo> {
   const { deps, task } = attempt;
   let outcome: StepOutcome | NextJob = first ?? { kind: 'next' };
   for (;;) {
@@ -145,7 +145,7 @@ async function runJobs(
     else if (outcome.kind === 'resumed') outcome = await readOpenJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     // A task whose deadline has passed waits for no further job.
-    else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? endAfterAbort(attempt) : outcome;
+    else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? attemptEndAfterAbort(attempt) : outcome;
   }
 }
 
@@ -168,14 +168,14 @@ function step(attempt: GenerationAttempt, job: OpenJob): Promise<StepOutcome> {
 
 /** After the deadline no job is created or searched for. An unavailable database is retried, so that the job is checked once more. */
 async function untilDeadline(attempt: GenerationAttempt, work: () => Promise<StepOutcome>): Promise<StepOutcome> {
-  if (attempt.signal.aborted) return endAfterAbort(attempt);
+  if (attempt.signal.aborted) return attemptEndAfterAbort(attempt);
   try {
     const outcome = await work();
     const isDecided = outcome.kind !== 'waits' && outcome.kind !== 'undecided';
-    return isDecided || !hasDeadlinePassed(attempt) ? outcome : endAfterAbort(attempt);
+    return isDecided || !hasDeadlinePassed(attempt) ? outcome : attemptEndAfterAbort(attempt);
   } catch (error) {
     if (error instanceof DatabaseUnavailable || !attempt.signal.aborted) throw error;
-    return endAfterAbort(attempt);
+    return attemptEndAfterAbort(attempt);
   }
 }
 
@@ -184,7 +184,7 @@ function formOf(
   { models, marksVideos }: Pick<GenerateVideoDeps, 'models' | 'marksVideos'>,
   { param }: GeneratingTask,
   isRemote: boolean,
-): StoredVideoRequirements | undefined {
+): ConversionBeforeStorage | undefined {
   const { generateAudio: audio, resolution, ratio } = param.input;
   const model = models().get(param.model);
   const { fit = 'keep', lastFrame = false } = model ?? {};

@@ -6,7 +6,7 @@ import { generationHeartbeatSchema } from '../src/catalogue/tasks/workflow-engin
  * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next
  * heartbeat. Each one is a write in Temporal: at every 2 s, 500 simultaneous generations delayed everything else there (bench/).
  */
-export const heartbeatIntervalMs = 5_000;
+export const localHeartbeatIntervalMs = 5_000;
 /**
  * Thousands of generations may wait for their upstreams. They send a heartbeat after this part of their heartbeat timeout, so that
  * one heartbeat may be lost.
@@ -25,7 +25,7 @@ export function heartbeatProgress(context: Context, isRemote: boolean) {
     beat();
   }, firstBeatMs);
   const { heartbeatTimeoutMs = 60_000 } = context.info;
-  const timer = setInterval(beat, isRemote ? remoteKeepAliveShare * heartbeatTimeoutMs : heartbeatIntervalMs);
+  const timer = setInterval(beat, isRemote ? remoteKeepAliveShare * heartbeatTimeoutMs : localHeartbeatIntervalMs);
   return {
     report: (next: number) => {
       if (!(next > progress)) return;

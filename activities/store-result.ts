@@ -3,20 +3,20 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { StoredVideoRequirements } from '../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../src/catalogue/media/stored-video-requirements.ts';
 import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/video/read-video.ts';
 import { labelAsGenerated } from '../src/media/video/label-as-generated.ts';
 import { videoLayoutOf } from '../src/media/video/video-layout.ts';
-import { measureIfPosterUsable, type VideoInspector } from '../src/media/video/inspect-and-make-poster.ts';
+import { measureIfPosterFits, type VideoInspector } from '../src/media/video/inspect-and-make-poster.ts';
 import type { VideoNormalizer } from '../src/media/ffmpeg/normalize-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideo } from '../src/providers/provider-contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
-import { heartbeatIntervalMs } from './heartbeats.ts';
+import { localHeartbeatIntervalMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
 import { type WorkerMachine, requireWorkingMachine } from './require-working-machine.ts';
@@ -35,7 +35,7 @@ export type StoreResultDeps = {
 /** A generated video that is in our own store. */
 export type StagedVideo = {
   /** Undefined if the file is stored as it is, or refused. */
-  readonly form?: StoredVideoRequirements;
+  readonly form?: ConversionBeforeStorage;
   /** Set if the video is already stored under its final key. */
   readonly result?: TaskResult;
 };
@@ -54,7 +54,7 @@ export function createStoreResult(deps: StoreResultDeps) {
     });
 }
 
-type StoreOrder = { readonly taskId: string; readonly form?: StoredVideoRequirements | undefined };
+type StoreOrder = { readonly taskId: string; readonly form?: ConversionBeforeStorage | undefined };
 
 const maxTimeouts = 3;
 const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
@@ -67,7 +67,7 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { data } = timeoutsSchema.safeParse(context.info.heartbeatDetails);
   const timeouts = data?.timeouts ?? 0;
-  const timer = setInterval(() => context.heartbeat({ timeouts }), heartbeatIntervalMs);
+  const timer = setInterval(() => context.heartbeat({ timeouts }), localHeartbeatIntervalMs);
   try {
     return await work();
   } catch (cause) {
@@ -155,7 +155,7 @@ export async function storeUnconverted(
   if (poster === undefined) return undefined;
   const startedAt = performance.now();
   try {
-    const measured = await measureIfPosterUsable(path, poster);
+    const measured = await measureIfPosterFits(path, poster);
     if (measured === undefined) return undefined;
     const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
     await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);

@@ -1,5 +1,5 @@
 import { createSharedPoll } from '../src/platform/timing/shared-poll.ts';
-import type { ProviderSwitchState, StoredSwitch } from '../src/tasks/jobs/provider-pools.ts';
+import type { ProviderSwitchPosition, StoredSwitch } from '../src/tasks/jobs/provider-pools.ts';
 
 // `reserveSlot` checks the operator's switches in the database itself. These reads are for jobs that already run, and for our own machine,
 // which has no slots.
@@ -23,7 +23,7 @@ const pollMs = 3_000;
 
 export function watchProviderSwitches({ list, onError }: SwitchesDeps): ProviderSwitches {
   type Watch = { readonly provider: string; readonly off: AbortController };
-  let states: ReadonlyMap<string, ProviderSwitchState> = new Map();
+  let states: ReadonlyMap<string, ProviderSwitchPosition> = new Map();
   const switches = createSharedPoll<Watch>({
     everyMs: pollMs,
     poll: async (watches) => {

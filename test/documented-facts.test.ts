@@ -7,7 +7,7 @@ import { maxBodyBytes } from '../src/api/core/request-sizes.ts';
 import { maxInlineBytes } from '../src/api/core/server/read-json-or-form.ts';
 import { defaultModels } from '../src/catalogue/models/model.ts';
 import { linkLifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
-import { maxCutShare } from '../src/catalogue/media/frame-size.ts';
+import { maxFrameShapeDifference } from '../src/catalogue/media/frame-size.ts';
 import { sessionSeconds } from '../src/accounts/sign-in/session-lifetimes.ts';
 import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
 import { linkGraceMs } from '../activities/generation/submit-job.ts';
@@ -66,7 +66,7 @@ const facts: readonly (readonly [page: string, text: string])[] = [
     'docs/api.md',
     `${min} to ${max} seconds; a fraction is rounded half up: ${min - 0.5} is ${min}, ${max + 0.4} is ${max}`,
   ],
-  ['docs/api.md', `may differ by up to ${maxCutShare * 100} %`],
+  ['docs/api.md', `may differ by up to ${maxFrameShapeDifference * 100} %`],
   ['docs/api.md', `up to ${standard?.input.fields.imageUrls.max} reference images`],
   ['docs/clients.md', `Bodies may have ${maxInlineBytes / 1024 / 1024} MiB`],
   ['docs/api.md', `${maxUploads} files and ${maxUploadedBytes / 1024 ** 3} GB per account`],

@@ -7,7 +7,7 @@ import {
   TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { ChargedTask, OperatorOrder } from '../activities/confirm-charge.ts';
+import type { ChargedTask, OperatorTaskOrder } from '../activities/confirm-charge.ts';
 import type { FinalState } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
 import { type FailCode, failCodes, type TaskFailure } from '../src/catalogue/tasks/task.ts';
@@ -17,7 +17,7 @@ import { bookkeeping, generationOf, remoteGenerationOf, storing } from './activi
 export type VideoTaskInput = {
   readonly taskId: string;
   /** Only for a task that an operator starts from the Temporal UI or CLI. */
-  readonly order?: OperatorOrder;
+  readonly order?: OperatorTaskOrder;
 };
 
 /**

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';
-import type { StoredVideoRequirements } from '../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../src/catalogue/media/stored-video-requirements.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
 import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import type { RoutingDeps } from '../../src/tasks/jobs/next-job.ts';
-import type { OpenJob, TryNextJob, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import type { OpenJob, TryNextJob, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import type { StagedVideo } from '../store-result.ts';
 
 export type GenerationDeps = RoutingDeps & {
@@ -35,7 +35,7 @@ export type GenerationAttempt = {
   /** Unix milliseconds; `at` is undefined until the task has its first job. */
   readonly started: { at: number | undefined };
   /** Undefined for a video that is stored as it was delivered. */
-  readonly form: StoredVideoRequirements | undefined;
+  readonly form: ConversionBeforeStorage | undefined;
   /** Empty, used by this attempt alone, and deleted after it. */
   readonly workFolder: string;
   /** Aborts at the deadline, and with `signalWithoutDeadline`. */
@@ -52,7 +52,7 @@ export type StepOutcome =
   | { readonly kind: 'job'; readonly job: OpenJob }
   | TryNextJob
   | { readonly kind: 'video'; readonly staged: StagedVideo }
-  | AttemptEnd;
+  | AttemptEndWithoutVideo;
 
 /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
 export async function markGenerating({ deps, task, started }: GenerationAttempt, sinceMs = 0): Promise<void> {
@@ -85,9 +85,9 @@ export async function withCreateGrace<T>(
 type Signals = Pick<GenerationAttempt, 'signal' | 'signalWithoutDeadline'>;
 
 /** Returns the end of an attempt whose signal has aborted. */
-export function endAfterAbort(attempt: Signals): AttemptEnd {
+export function attemptEndAfterAbort(attempt: Signals): AttemptEndWithoutVideo {
   if (hasDeadlinePassed(attempt)) return { kind: 'task_failed', failure: providerFailures.timeout };
-  return isTaskCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'interrupted' };
+  return isAbortedByCancellation(attempt) ? { kind: 'cancelled' } : { kind: 'interrupted' };
 }
 
 export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): boolean {
@@ -95,7 +95,7 @@ export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): b
 }
 
 /** False for a worker that shuts down, or that Temporal has replaced: the next attempt continues the job. */
-export function isTaskCancelled({
+export function isAbortedByCancellation({
   signalWithoutDeadline: { reason },
 }: Pick<GenerationAttempt, 'signalWithoutDeadline'>): boolean {
   return Context.current().cancellationDetails?.cancelRequested === true || reason instanceof TaskEnded;

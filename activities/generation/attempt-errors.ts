@@ -3,10 +3,10 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import type { TaskFailure } from '../../src/catalogue/tasks/task.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import type { AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 
 /** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */
-export function taskFailureIn(error: unknown): TaskFailure | undefined {
+export function finalTaskFailureOf(error: unknown): TaskFailure | undefined {
   if (!(error instanceof TaskError) || error.retryable) return undefined;
   return { failCode: error.failCode, failMsg: error.message };
 }
@@ -14,7 +14,7 @@ export function taskFailureIn(error: unknown): TaskFailure | undefined {
 const maxPauseMs = 120_000;
 
 /** The error that the activity throws to Temporal, where a pause between attempts costs nothing. Waiting is not logged as a failure. */
-export function errorOfAttemptEnd(stop: AttemptEnd): Error {
+export function errorOfAttemptEnd(stop: AttemptEndWithoutVideo): Error {
   switch (stop.kind) {
     case 'task_failed': {
       const { failCode, failMsg } = stop.failure;

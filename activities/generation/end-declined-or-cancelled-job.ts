@@ -7,10 +7,10 @@ import {
   endJobWithTaskFailure,
   jobLogFields,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import type { JobBase, JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobBase, JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import { taskFailureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
-import { type GenerationAttempt, endAfterAbort, isTaskCancelled, type StepOutcome } from './attempt-at-generation.ts';
+import { type GenerationAttempt, attemptEndAfterAbort, isAbortedByCancellation, type StepOutcome } from './attempt-at-generation.ts';
 
 /** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
 export async function endJobDeclinedUpstream(
@@ -24,7 +24,7 @@ export async function endJobDeclinedUpstream(
     deps.log.info({ ...jobLogFields(job), reason, detail }, 'job not accepted');
     await endJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
     // A request that we canceled proves nothing about the provider.
-    if (signal.aborted) return endAfterAbort(attempt);
+    if (signal.aborted) return attemptEndAfterAbort(attempt);
     await coolDown(deps, job, declined);
     return { kind: 'next' };
   }
@@ -44,9 +44,9 @@ export async function endJobDeclinedUpstream(
 export async function stopJobIfCancelled(
   attempt: GenerationAttempt,
   job: JobInState<'running' | 'succeeded'>,
-): Promise<AttemptEnd> {
-  if (!isTaskCancelled(attempt)) return endAfterAbort(attempt);
-  const outcome = await withJobRequestLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(
+): Promise<AttemptEndWithoutVideo> {
+  if (!isAbortedByCancellation(attempt)) return attemptEndAfterAbort(attempt);
+  const outcome = await withFinalRequestLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(
     () => undefined,
   );
   // `reconcile` stops the job if the provider does not respond.
@@ -56,14 +56,14 @@ export async function stopJobIfCancelled(
   return { kind: 'cancelled' };
 }
 
-export const jobRequestLimitMs = 15_000;
+export const finalRequestLimitMs = 15_000;
 
 /** Sends one of the last requests about a job, which ends with an error after 15 seconds. */
-export async function withJobRequestLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withFinalRequestLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const limit = {
-    milliseconds: jobRequestLimitMs,
-    message: `no response from the provider in ${jobRequestLimitMs / 1000} s`,
+    milliseconds: finalRequestLimitMs,
+    message: `no response from the provider in ${finalRequestLimitMs / 1000} s`,
   };
   return await pTimeout(send(stop.signal), limit).finally(() => stop.abort());
 }

@@ -6,7 +6,7 @@ import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import type { JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJobIfCancelled } from './end-declined-or-cancelled-job.ts';
 
@@ -60,7 +60,7 @@ async function endForbiddenResult(
   attempt: GenerationAttempt,
   job: JobInState<'succeeded'>,
   error: OutboundError,
-): Promise<AttemptEnd> {
+): Promise<AttemptEndWithoutVideo> {
   const detail = `the result is at an address that is not allowed: ${error.detail}; IMAGE_ALLOW can allow it`;
   attempt.deps.log.error({ taskId: job.taskId, provider: job.provider.name, detail }, 'paid video not fetched');
   return await endJobWithTaskFailure(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
@@ -77,7 +77,7 @@ const lostVideo = {
 async function moveUpload(
   attempt: GenerationAttempt,
   job: JobInState<'running' | 'succeeded'>,
-): Promise<'moved' | 'missing' | AttemptEnd> {
+): Promise<'moved' | 'missing' | AttemptEndWithoutVideo> {
   const { media } = attempt.deps;
   const incoming = incomingKeyOf(job.taskId, job.jobKey);
   const { video: staged } = stagingKeysOf(job.taskId);

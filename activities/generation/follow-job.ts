@@ -4,7 +4,7 @@ import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './a
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { stageUploadOfLostJob } from './fetch-video.ts';
 import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
-import { waitUntilProviderIsUsable } from './recover-job.ts';
+import { waitWhileProviderOff } from './recover-job.ts';
 import {
   endAfterCancel,
   endJobWithTaskFailure,
@@ -12,7 +12,7 @@ import {
   endLostJob,
   recordEndAndCost,
 } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJobIfCancelled, withJobRequestLimit } from './end-declined-or-cancelled-job.ts';
+import { stopJobIfCancelled, withFinalRequestLimit } from './end-declined-or-cancelled-job.ts';
 
 export async function followJob(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome> {
   for (;;) {
@@ -31,7 +31,7 @@ export async function followJob(attempt: GenerationAttempt, job: JobInState<'run
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJobIfCancelled(attempt, job);
       case 'provider_off': {
         const row = { ordinal: job.ordinal, provider: job.provider.name };
-        const open = await waitUntilProviderIsUsable(attempt, row, () => job.open);
+        const open = await waitWhileProviderOff(attempt, row, () => job.open);
         if ('kind' in open) return open;
       }
     }
@@ -71,7 +71,7 @@ async function pollToEnd(
 async function endAtDeadline(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome> {
   const { provider, upstream } = job;
   const noResponse = () => undefined;
-  const statuses = await withJobRequestLimit((signal) => provider.status([upstream], signal)).catch(noResponse);
+  const statuses = await withFinalRequestLimit((signal) => provider.status([upstream], signal)).catch(noResponse);
   const status = statuses?.get(job.jobKey);
   if (status?.state === 'succeeded') return { kind: 'job', job: { ...job, state: 'succeeded', success: status } };
   // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, too.
@@ -80,7 +80,7 @@ async function endAtDeadline(attempt: GenerationAttempt, job: JobInState<'runnin
   const failed = status?.state === 'failed' ? status : undefined;
   const hasCost = failed?.cost !== undefined;
   if (hasCost) await recordEndAndCost(attempt, job, failed.cost);
-  const cancel = () => withJobRequestLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
+  const cancel = () => withFinalRequestLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
   const end = endAfterCancel(failed === undefined ? await cancel() : 'ended', { hasCost });
   return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, end);
 }

@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorableJob } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
 import type { OpenProvider } from '../../src/providers/provider-registry.ts';
-import { lateCreateWindowMs, countRivalCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
+import { lateCreateWindowMs, countOtherUnansweredCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import {
   type GenerationAttempt,
   type GenerationDeps,
   hasDeadlinePassed,
-  endAfterAbort,
+  attemptEndAfterAbort,
   markGenerating,
   withCreateGrace,
   type StepOutcome,
 } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { endJobIfStaged } from './fetch-video.ts';
-import { type JobInState, asRunningJob, type AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import { type JobInState, asRunningJob, type AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAcceptedJob, spelledInput } from './submit-job.ts';
@@ -33,7 +33,7 @@ export async function readOpenJob(
   if (staged !== undefined) return staged;
   const { deps, task } = attempt;
   const { row, jobKey, resubmissions } = resumed;
-  const open = await waitUntilProviderIsUsable(attempt, row, () => deps.providers.ofJob(row));
+  const open = await waitWhileProviderOff(attempt, row, () => deps.providers.ofJob(row));
   if ('kind' in open) return open;
   const { provider } = open;
   const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, detail, submittedAt, upstreamEndedAt } = row;
@@ -53,11 +53,11 @@ const logEveryMs = 300_000;
  * Waits, until the deadline, while the provider of a job is off, or while `find` returns undefined because its name has left the
  * catalogue or stands for another upstream, whose statements about the job would be false.
  */
-export async function waitUntilProviderIsUsable(
+export async function waitWhileProviderOff(
   attempt: GenerationAttempt,
   { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
   find: () => OpenProvider | undefined,
-): Promise<OpenProvider | AttemptEnd> {
+): Promise<OpenProvider | AttemptEndWithoutVideo> {
   const { deps, signal } = attempt;
   const { taskId } = attempt.task;
   for (let loggedAt = -Infinity; ; await delay(recheckMs, undefined, { signal }).catch(() => undefined)) {
@@ -70,7 +70,7 @@ export async function waitUntilProviderIsUsable(
       loggedAt = performance.now();
     }
     if (!signal.aborted) continue;
-    if (!hasDeadlinePassed(attempt)) return endAfterAbort(attempt);
+    if (!hasDeadlinePassed(attempt)) return attemptEndAfterAbort(attempt);
     const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
     return await endJobWithTaskFailure(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
   }
@@ -89,7 +89,7 @@ export async function recoverJob(attempt: GenerationAttempt, job: JobInState<'un
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
   const found = await lookUpLostCreate(deps, { provider, imageReference: open.imageReference }, lost, signal);
   // A job that was found is recorded also after an abort, so that it can be stopped.
-  if (signal.aborted && found.kind !== 'found') return endAfterAbort(attempt);
+  if (signal.aborted && found.kind !== 'found') return attemptEndAfterAbort(attempt);
   switch (found.kind) {
     case 'found':
       return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
@@ -135,7 +135,7 @@ export async function lookUpLostCreate(
     accountHashes: deps.hashAccount(accountId),
     intendedAt,
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
-    countRivals: async () => (await countRivalCreates(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,
+    countRivals: async () => (await countOtherUnansweredCreates(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');

@@ -6,14 +6,14 @@ import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import {
   type GenerationAttempt,
   hasDeadlinePassed,
-  endAfterAbort,
+  attemptEndAfterAbort,
   markGenerating,
   type StepOutcome,
 } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import { taskFailureIn } from './attempt-errors.ts';
+import { finalTaskFailureOf } from './attempt-errors.ts';
 import { succeedJob } from './fetch-video.ts';
-import type { JobInState, AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import {
   coolDown,
   endJobWithTaskFailure,
@@ -97,14 +97,14 @@ async function endInterruptedRun(
   attempt: GenerationAttempt,
   job: JobInState<'in_request'>,
   error: unknown,
-): Promise<AttemptEnd> {
+): Promise<AttemptEndWithoutVideo> {
   if (hasDeadlinePassed(attempt)) return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
-    const stop = endAfterAbort(attempt);
+    const stop = attemptEndAfterAbort(attempt);
     if (stop.kind === 'cancelled') await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, ended);
     return stop;
   }
-  const failure = taskFailureIn(error);
+  const failure = finalTaskFailureOf(error);
   if (failure === undefined) throw error;
   return await endJobWithTaskFailure(attempt, job, failure, { outcome: 'fail' });
 }
@@ -116,7 +116,7 @@ async function endLostRun(
   attempt: GenerationAttempt,
   job: JobInState<'in_request'>,
   detail: string,
-): Promise<AttemptEnd> {
+): Promise<AttemptEndWithoutVideo> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.

@@ -22,15 +22,15 @@ import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
 import {
   type GenerationAttempt,
-  endAfterAbort,
+  attemptEndAfterAbort,
   markGenerating,
   withCreateGrace,
   type StepOutcome,
 } from './attempt-at-generation.ts';
-import { taskFailureIn } from './attempt-errors.ts';
-import { type JobBase, type JobInState, asRunningJob, type AttemptEnd } from '../../src/tasks/jobs/attempt-job.ts';
+import { finalTaskFailureOf } from './attempt-errors.ts';
+import { type JobBase, type JobInState, asRunningJob, type AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endJobDeclinedUpstream, withJobRequestLimit } from './end-declined-or-cancelled-job.ts';
+import { endJobDeclinedUpstream, withFinalRequestLimit } from './end-declined-or-cancelled-job.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -45,7 +45,7 @@ export async function submitJob(attempt: GenerationAttempt, job: JobInState<'res
 }
 
 /** An invalid image ends the task before anything is sent, and releases the slot. */
-async function checkImages(attempt: GenerationAttempt, job: JobInState<'reserved'>): Promise<AttemptEnd | undefined> {
+async function checkImages(attempt: GenerationAttempt, job: JobInState<'reserved'>): Promise<AttemptEndWithoutVideo | undefined> {
   try {
     for (const image of picturesOf(await attempt.media())) {
       const refusal = imageSizeRefusal(job.entry.rules, image);
@@ -54,7 +54,7 @@ async function checkImages(attempt: GenerationAttempt, job: JobInState<'reserved
     }
     return undefined;
   } catch (error) {
-    const invalid = taskFailureIn(error);
+    const invalid = finalTaskFailureOf(error);
     if (invalid === undefined || job.pool === undefined) throw error;
     return await endJobWithTaskFailure(attempt, job, invalid, { outcome: 'not_created' });
   }
@@ -70,7 +70,7 @@ async function createJob(
   const request = { ...jobRequestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
-  if (signal.aborted) return endAfterAbort(attempt);
+  if (signal.aborted) return attemptEndAfterAbort(attempt);
   // One grace time covers the create and the record of its job, so that a cancelled attempt ends ten seconds later at most.
   return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
     sendCreate(attempt, { ...job, provider }, request, late),
@@ -85,7 +85,7 @@ async function sendCreate(
 ): Promise<StepOutcome> {
   const { deps, signal, task } = attempt;
   const created = await withCreateGrace(attempt, signal, (limit) => provider.submit(request, limit)).catch(
-    (error: unknown) => ({ kind: 'unknown', invalid: taskFailureIn(error), detail: detailOf({ error }) }) as const,
+    (error: unknown) => ({ kind: 'unknown', invalid: finalTaskFailureOf(error), detail: detailOf({ error }) }) as const,
   );
   if ('invalid' in created && created.invalid !== undefined)
     return await endJobWithTaskFailure(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
@@ -166,7 +166,7 @@ async function linksTo(
 export async function commitIntent(
   { deps, task }: GenerationAttempt,
   job: JobInState<'reserved'>,
-): Promise<AttemptEnd | undefined> {
+): Promise<AttemptEndWithoutVideo | undefined> {
   const { taskId, ordinal, pool, open, entry, jobKey } = job;
   const { provider, stored } = open;
   const row = { taskId, ordinal, jobId: provider.runs === 'upstream' ? undefined : jobKey };
@@ -200,7 +200,7 @@ export async function recordAcceptedJob(
   if (recorded === 'repeated')
     return { kind: 'undecided', detail: `job ${jobId} was found by another attempt, which has sent its request again` };
   if (recorded === 'abandoned') {
-    await withJobRequestLimit((signal) => provider.cancel(upstream, signal));
+    await withFinalRequestLimit((signal) => provider.cancel(upstream, signal));
     return { kind: 'undecided', detail: `job ${jobId} was stopped, because its request had been abandoned` };
   }
   if (pool !== undefined) await closeBreaker(deps.db, pool);

@@ -26,7 +26,7 @@ import {
   deleteExpiredSignInTries,
 } from '../../src/library/operations/delete-expired-rows.ts';
 import {
-  deleteLoggedRequestsUpTo,
+  deleteFromOverlongLog,
   findLogCutoff,
   listOverlongLogs,
 } from '../../src/library/request-log/logged-requests.ts';
@@ -127,7 +127,7 @@ async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
   const before = Math.max(Date.now() - loggedRequestRetentionMs, beyond?.endedAt ?? 0);
   await deletePages(() => deleteExpiredRequests(db, before, pageSize));
   for (const log of await listOverlongLogs(db, maxLoggedRequestsOfAccount)) {
-    await deletePages(async () => (await deleteLoggedRequestsUpTo(db, log, pageSize)).deleted);
+    await deletePages(async () => (await deleteFromOverlongLog(db, log, pageSize)).deleted);
   }
 }
 

@@ -2,11 +2,11 @@ import { Context } from '@temporalio/activity';
 import { dayMs } from '../../src/platform/timing/duration.ts';
 import { type PaymentsReconciled, reconcilePayments } from '../../src/credits/payments/payment-reconciliation.ts';
 import type { PaymentDeps } from '../../src/credits/payments/apply-payments.ts';
-import type { PaymentProviderDeps } from '../close-account.ts';
+import type { PaymentProviderAndUrl } from '../close-account.ts';
 import type { RowDeps } from './for-each-row.ts';
 
 export type ReconcilePaymentsDeps = RowDeps &
-  Pick<PaymentDeps, 'events'> & { readonly payments: PaymentProviderDeps | undefined };
+  Pick<PaymentDeps, 'events'> & { readonly payments: PaymentProviderAndUrl | undefined };
 
 /** Stripe repeats events for three days; a week leaves operators the time to notice. */
 export const paymentsWindowMs = 7 * dayMs;

@@ -14,7 +14,7 @@ import type { GenerationDeps } from '../generation/attempt-at-generation.ts';
 import { lookUpLostCreate } from '../generation/recover-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
 import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
-import { jobRequestLimitMs, withJobRequestLimit } from '../generation/end-declined-or-cancelled-job.ts';
+import { finalRequestLimitMs, withFinalRequestLimit } from '../generation/end-declined-or-cancelled-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
   readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;
@@ -102,7 +102,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob):
     case 'running':
       break;
   }
-  const cancelled = await reported(withJobRequestLimit((signal) => provider.cancel(found, signal)));
+  const cancelled = await reported(withFinalRequestLimit((signal) => provider.cancel(found, signal)));
   const isStopped = cancelled === 'cancelled' || cancelled === 'ended';
   return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }
@@ -134,7 +134,7 @@ async function findJob(
   if (row.jobId !== undefined) return { jobKey, input, id: row.jobId, handle: (row.handle ?? {}) as JsonObject };
   const lost = { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? input, deadlineMs: 0 };
   const { imageReference } = open;
-  const signal = AbortSignal.timeout(jobRequestLimitMs);
+  const signal = AbortSignal.timeout(finalRequestLimitMs);
   const found = await lookUpLostCreate(deps, { provider, imageReference }, lost, signal);
   if (found.kind === 'later') throw new Error('the provider cannot yet report whether the job exists');
   if (found.kind !== 'found') return found.kind;
@@ -144,7 +144,7 @@ async function findJob(
 }
 
 async function statusOf(provider: PolledProvider, job: Job): Promise<Exclude<JobStatus, { state: 'unclear' }>> {
-  const statuses = await withJobRequestLimit((signal) => provider.status([job], signal));
+  const statuses = await withFinalRequestLimit((signal) => provider.status([job], signal));
   const status = statuses.get(job.jobKey);
   if (status === undefined || status.state === 'unclear')
     throw new Error('the provider does not report the state of the job');

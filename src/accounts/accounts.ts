@@ -21,13 +21,13 @@ export type Account = {
 };
 
 /** SQL: the account's own rate of creates; null without one. */
-export const rateOfCreatesSql = `
+export const ownCreateRateColumn = `
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
 export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
   max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
-  created_at as "createdAt", ${rateOfCreatesSql}`;
+  created_at as "createdAt", ${ownCreateRateColumn}`;
 
 const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 

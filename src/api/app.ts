@@ -7,7 +7,7 @@ import {
   answerEnvelope,
   type AppRouter,
   type Context,
-  type ContextExtras,
+  type NoContextExtras,
   type RequestState,
   type AppMiddleware,
 } from './core/request-context.ts';
@@ -26,12 +26,12 @@ import { addSharePageRoute } from './gallery/share-page-routes.ts';
 import { type McpDeps, addMcpRoute } from './mcp/mcp-routes.ts';
 import type { Emits } from '../platform/metrics/emits.ts';
 import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
-import { addStatementLinkRoute } from './credits/statement-routes.ts';
+import { addConsoleStatementRoute } from './credits/statement-routes.ts';
 import { addMediaRoute } from './media/media-routes.ts';
 import { addSampleRoute } from './models/sample-routes.ts';
-import { addPublicPageRoutes } from './docs/public-page-routes.ts';
+import { addDocsAndOpenApiRoutes } from './docs/public-page-routes.ts';
 
-export type HttpApp = Koa<RequestState, ContextExtras>;
+export type HttpApp = Koa<RequestState, NoContextExtras>;
 
 type Metrics = { readonly contentType: string; metrics(): Promise<string> };
 
@@ -62,8 +62,8 @@ type Needs<AddRoutes> = (
 
 const otherRoutes = [
   addOidcRoutes,
-  addPublicPageRoutes,
-  addStatementLinkRoute,
+  addDocsAndOpenApiRoutes,
+  addConsoleStatementRoute,
   addConsoleRoutes,
   addSampleRoute,
   addSharePageRoute,

@@ -12,14 +12,14 @@ export const signInPaths = {
 } as const;
 
 /** The address of an area, below which its pages are. */
-export const areaPath = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
+export const accountOrOperatorPath = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
 
 // `fromEntries` does not keep the names.
 const pagePaths = Object.fromEntries(
-  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${areaPath(account)}${path}`]),
+  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${accountOrOperatorPath(account)}${path}`]),
 ) as Readonly<Record<AccountPageName, (account: string) => string>>;
 const operatorPagePaths = Object.fromEntries(
-  Object.entries(operatorPages).map(([name, { path }]) => [name, `${areaPath(undefined)}${path}`]),
+  Object.entries(operatorPages).map(([name, { path }]) => [name, `${accountOrOperatorPath(undefined)}${path}`]),
 ) as Readonly<Record<OperatorPageName, string>>;
 
 const within = (list: string, id: string) => `${list}/${encodeURIComponent(id)}`;
@@ -46,7 +46,7 @@ export const operatorPaths = {
 
 /** Files that a browser opens in a tab or saves, with the console's base. */
 export const statementPath = (account: string, month: string, format: 'html' | 'csv') =>
-  `/console${areaPath(account)}/statements/${month}.${format}`;
+  `/console${accountOrOperatorPath(account)}/statements/${month}.${format}`;
 
 /** Outside of the console. */
 export const docsPath = '/docs';

@@ -35,10 +35,10 @@ export type Adapter<Settings = DeclaredSettings> = {
   /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
   /** Reads a frozen configuration once for all requests, because parsing the file of an `http` provider takes milliseconds. */
-  readonly connect: (config: FrozenConfig) => AdapterConnection<Settings>;
+  readonly connect: (config: FrozenConfig) => ConnectedAdapter<Settings>;
 };
 
-export type AdapterConnection<Settings = DeclaredSettings> = Pick<ProviderClientOptions, 'headers' | 'keyOrigins'> & {
+export type ConnectedAdapter<Settings = DeclaredSettings> = Pick<ProviderClientOptions, 'headers' | 'keyOrigins'> & {
   /** The secret headers of one request. By default the key of the provider is a bearer token. */
   readonly credentials?: (settings: Settings, read: SecretReader) => Headers;
   /** Secret parameters of the query. */

@@ -87,7 +87,7 @@ export function isStorableJob({ id, handle }: { readonly id: string; readonly ha
 }
 
 /** The body of a 2xx, or else the status of every job of the request. */
-export type PollAnswer =
+export type PollBodyOrStatus =
   | { readonly body: JsonObject }
   | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
 
@@ -95,7 +95,7 @@ export type PollAnswer =
 export function classifyPoll(
   reply: Reply,
   isMissing: (body: JsonObject, status: number) => boolean = () => false,
-): PollAnswer {
+): PollBodyOrStatus {
   const detail = detailOf(reply);
   if ('error' in reply) return { status: { state: 'unclear', detail } };
   const body = jsonObjectIn(reply.answer);
@@ -104,7 +104,7 @@ export function classifyPoll(
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
 }
 
-export type PollWithoutBody = Extract<PollAnswer, { status: object }>;
+export type PollWithoutBody = Extract<PollBodyOrStatus, { status: object }>;
 
 export function noVerdict(reply: Reply): PollWithoutBody {
   return { status: { state: 'unclear', detail: detailOf(reply) } };

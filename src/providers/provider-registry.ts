@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../catalogue/file/provider-schema.ts';
-import { adapterOf, type AdapterConnection, type DeclaredSettings } from './adapters.ts';
+import { adapterOf, type ConnectedAdapter, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
 import {
   createPoller,
@@ -148,7 +148,7 @@ function settingsInForce(
   return settings;
 }
 
-const bearer: NonNullable<AdapterConnection['credentials']> = ({ key }, read) =>
+const bearer: NonNullable<ConnectedAdapter['credentials']> = ({ key }, read) =>
   key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
 
 type OpenOptions = Partial<Pick<PollerDeps, 'reservePollTime' | 'warn' | 'onPoll'>> &

@@ -1,7 +1,7 @@
 import { endedPollMs } from '../../activities/running-attempts.ts';
 import { createGraceMs } from '../../activities/generation/attempt-at-generation.ts';
 import { lookUpLimitMs } from '../../activities/generation/recover-job.ts';
-import { jobRequestLimitMs } from '../../activities/generation/end-declined-or-cancelled-job.ts';
+import { finalRequestLimitMs } from '../../activities/generation/end-declined-or-cancelled-job.ts';
 import { failedTaskMediaRetentionMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
@@ -40,7 +40,7 @@ const limits: Readonly<Record<string, number>> = {
   '`reconcile` refunds a task that is past its limits by this, when neither workflow nor worker did': deadlineGraceMs,
   'An attempt notices that its task has ended': endedPollMs,
   'A create in flight may still answer after a cancellation, a deadline or the stop of its worker': createGraceMs,
-  'An upstream may take to answer that it has stopped a job': jobRequestLimitMs,
+  'An upstream may take to answer that it has stopped a job': finalRequestLimitMs,
   '“No such job” of an upstream counts, at the earliest': lateCreateWindowMs,
   'A lost create is looked up in a list of jobs that can be read, before `onLostJob` decides': visibleWithinMs,
   'A lost create is looked up while answers cannot be read, before `onLostJob` decides': lookUpLimitMs,

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createConfirmCharge, type OperatorOrder } from '../../activities/confirm-charge.ts';
+import { createConfirmCharge, type OperatorTaskOrder } from '../../activities/confirm-charge.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/task-end-event.ts';
@@ -27,7 +27,7 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-function charge(taskId: string, order?: OperatorOrder, { workflowId = taskId, events = silentEvents } = {}) {
+function charge(taskId: string, order?: OperatorTaskOrder, { workflowId = taskId, events = silentEvents } = {}) {
   const { param } = { param: taskParam('ordered') };
   const models = () => modelsAt([]);
   const parseTaskRequest = () => ({ ok: true, param }) as const;

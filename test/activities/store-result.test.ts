@@ -16,7 +16,7 @@ import { createVideoNormalizer } from '../../src/media/ffmpeg/normalize-video.ts
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
-import type { StoredVideoRequirements } from '../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../src/catalogue/media/stored-video-requirements.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { assertMeasured } from '../support/assert-since.ts';
 import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';
@@ -25,7 +25,7 @@ import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from 
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 
-const asIs: StoredVideoRequirements = {
+const asIs: ConversionBeforeStorage = {
   audio: true,
   fit: 'keep',
   resolution: '720p',

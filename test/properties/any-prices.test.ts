@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
 import type { CreateOutcome } from '../../src/tasks/accept/acceptance-contract.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { applicablePrices } from '../../src/catalogue/prices/model-prices.ts';
+import { amountsMatchingInput } from '../../src/catalogue/prices/model-prices.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readPrices } from '../../src/credits/prices/price-lists.ts';
@@ -69,7 +69,7 @@ function accept(
     accountId,
     ...requestOf(param),
     ...listedTerms,
-    listedPrices: applicablePrices(pricesOf(listed), param.input),
+    listedPrices: amountsMatchingInput(pricesOf(listed), param.input),
   });
 }
 

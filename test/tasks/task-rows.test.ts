@@ -8,7 +8,7 @@ import {
   touchGenerations,
 } from '../../src/tasks/task-rows.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
-import { recordUpstreamEnd } from '../../src/tasks/jobs/job-ends.ts';
+import { freeSlotAndRecordCost } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
@@ -106,7 +106,7 @@ describe('the deadline of a task', () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     await withJob(taskId);
-    await recordUpstreamEnd(database.db, { taskId, ordinal: 1 });
+    await freeSlotAndRecordCost(database.db, { taskId, ordinal: 1 });
     assert.equal((await leftAfter(taskId, 2 * hourMs, 2 * hourMs))?.leftMs, 10 * minuteMs - 15_000);
   });
 

@@ -5,7 +5,7 @@ import type { Actor } from '../operators/actors-and-actions.ts';
 import { type BeyondCaller, setCapsInTransaction } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import { type Database, readRow } from '../../platform/database/database.ts';
-import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, successorErrors } from './narrow-new-key.ts';
+import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, explainSuccessorExcess } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, generateApiKey } from './key-format.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
@@ -108,7 +108,7 @@ async function limitsOf(db: Runner, accountId: string, keyId: string): Promise<K
   return own;
 }
 
-export type KeyRotation = {
+export type KeyToRotate = {
   readonly accountId: string;
   readonly keyId: string;
   /** The scopes of the caller. A key with further scopes is not rotated, because the caller would gain them. */
@@ -146,7 +146,7 @@ returning expires_at as "oldExpiresAt"`,
 /** Creates a key with the same name, scopes, dialect, rules and lifetime. The old key expires after the overlap. */
 export function rotateAccountKey(
   db: Database,
-  { accountId, keyId, within, madeBy, overlapSeconds }: KeyRotation,
+  { accountId, keyId, within, madeBy, overlapSeconds }: KeyToRotate,
 ): Promise<RotationOutcome> {
   return db.transaction<RotationOutcome>(async (run) => {
     await lockOpenAccount({ run }, accountId);
@@ -156,7 +156,7 @@ export function rotateAccountKey(
     const missing = old.scopes.find((scope) => !within.includes(scope));
     if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
     const own = madeBy === undefined ? undefined : await limitsOf({ run }, accountId, madeBy);
-    const errors = own === undefined ? [] : successorErrors({ accountId, ...old }, own);
+    const errors = own === undefined ? [] : explainSuccessorExcess({ accountId, ...old }, own);
     if (errors.length > 0) return { kind: 'beyond_caller', errors };
     const expiresAt = earliest(old.expiresAt, own?.expiresAt);
     const made = await insert({ run }, { accountId, ...old, expiresAt }, maxActiveKeys);

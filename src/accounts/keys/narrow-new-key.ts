@@ -73,7 +73,7 @@ function narrowField(name: keyof NewKey, requested: NewKey, own: KeyMakerLimits)
  * Returns why the successor of a key would exceed the limits of the key that rotates it. Only its expiry is narrowed: the others stay as
  * they are.
  */
-export function successorErrors(old: NewKey, own: KeyMakerLimits): readonly FieldError[] {
+export function explainSuccessorExcess(old: NewKey, own: KeyMakerLimits): readonly FieldError[] {
   const isWider = old.models === undefined && own.models !== undefined;
   const narrowed = narrowKey({ ...old, expiresAt: undefined }, own);
   const errors = 'errors' in narrowed ? narrowed.errors : [];

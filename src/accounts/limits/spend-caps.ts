@@ -5,7 +5,7 @@ import type { Actor } from '../operators/actors-and-actions.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
@@ -134,7 +134,7 @@ select $1, $2, $3, period, $5, start, ${spentSinceSql({ account: '$1', kind: '$2
 from (select period, ${startOf('period', 'clock_timestamp()')} as start from (select $4::text as period) given) starting
 on conflict (account_id, subject_id, period) do update
 set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start, reached_in = null`,
-  values: (cap) => fieldValues(cap, 'accountId', 'subject', 'subjectId', 'period', 'credits'),
+  values: (cap) => pickFieldValues(cap, 'accountId', 'subject', 'subjectId', 'period', 'credits'),
 });
 
 const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]>({

@@ -12,13 +12,13 @@ export type DoneAction = {
 };
 
 /** The result of a change. Without `done` nothing was changed, and nothing is recorded. */
-export type AuditedAnswer<Answer> = { readonly answer: Answer; readonly done?: DoneAction | undefined };
+export type AnswerWithAction<Answer> = { readonly answer: Answer; readonly done?: DoneAction | undefined };
 
 /** Makes an operator's change and records it in the audit log, in one transaction. `change` must not use the network. */
 export function changeWithAudit<Answer>(
   db: Database,
   actor: Actor,
-  change: (transaction: Database) => Promise<AuditedAnswer<Answer>>,
+  change: (transaction: Database) => Promise<AnswerWithAction<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
     const { answer, done } = await change(joiningTransaction({ run }));

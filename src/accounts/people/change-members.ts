@@ -12,7 +12,7 @@ import {
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
 import { type Origin, recordSecurityEvent } from './security-events.ts';
-import { endSessionsOfUser, type SessionWithToken, rotateSessionToken } from '../sign-in/sessions.ts';
+import { endSessionsOfUser, type SessionWithToken, renewTokenAndAuthentication } from '../sign-in/sessions.ts';
 import { one, type Runner } from '../../platform/database/statement.ts';
 
 /** An owner who changes something in their account. */
@@ -113,7 +113,7 @@ export function changeRole(
     const details = { from, to };
     await recordSecurityEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details });
     await withdrawInvitationsToEmail({ run }, by, email, accountId);
-    return { own: isSelf ? await rotateSessionToken({ run }, session.sessionId) : undefined };
+    return { own: isSelf ? await renewTokenAndAuthentication({ run }, session.sessionId) : undefined };
   });
 }
 

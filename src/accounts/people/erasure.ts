@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Actor } from '../operators/actors-and-actions.ts';
 import { erasedUser } from './email-and-password-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type AuditedAnswer, changeWithAudit } from '../operators/audit-log.ts';
+import { type AnswerWithAction, changeWithAudit } from '../operators/audit-log.ts';
 import { isLastOperator, type UserIdOrEmail } from './change-users-as-operator.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
@@ -117,7 +117,7 @@ export function eraseUserAs(db: Database, actor: Actor, named: UserIdOrEmail): P
   });
 }
 
-async function eraseUnknown(db: Database, named: UserIdOrEmail): Promise<AuditedAnswer<Erasure>> {
+async function eraseUnknown(db: Database, named: UserIdOrEmail): Promise<AnswerWithAction<Erasure>> {
   if ('userId' in named) {
     const { userId } = named;
     return { answer: (await wasErased(db, userId)).exists ? { userId } : 'person_not_found' };

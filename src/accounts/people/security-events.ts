@@ -1,5 +1,5 @@
 import type { SecurityEventKind } from '../sign-in/session-lifetimes.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, none } from '../../platform/database/statement.ts';
 
 export type Origin = { readonly address: string; readonly userAgent: string };
@@ -24,14 +24,14 @@ export const recordSecurityEvent = none<[event: NewSecurityEvent]>({
 insert into security_events (kind, user_id, email, account_id, actor, address, user_agent, details)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`,
   values: (event) => [
-    ...fieldValues(event, 'kind', 'userId', 'email', 'accountId', 'actor'),
+    ...pickFieldValues(event, 'kind', 'userId', 'email', 'accountId', 'actor'),
     event.origin?.address,
     event.origin?.userAgent,
     JSON.stringify(event.details ?? {}),
   ],
 });
 
-export type SecurityEvent = Omit<NewSecurityEvent, 'origin'> &
+export type RecordedSecurityEvent = Omit<NewSecurityEvent, 'origin'> &
   Partial<Origin> & { readonly eventId: number; readonly createdAt: number };
 
 type Page = { readonly before?: number | undefined; readonly limit: number };
@@ -40,7 +40,7 @@ const columns = `id as "eventId", kind, user_id as "userId", email, account_id a
   user_agent as "userAgent", details, created_at as "createdAt"`;
 
 /** The events of an account, and those of its members that concern all their accounts; newest first. */
-export const listAccountSecurityEvents = many<SecurityEvent, [accountId: string, page: Page]>({
+export const listAccountSecurityEvents = many<RecordedSecurityEvent, [accountId: string, page: Page]>({
   name: 'list-account-security-events',
   text: `
 select ${columns} from (
@@ -54,7 +54,7 @@ select ${columns} from (
   values: (accountId, { before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
 });
 
-export const listAllSecurityEvents = many<SecurityEvent, [page: Page]>({
+export const listAllSecurityEvents = many<RecordedSecurityEvent, [page: Page]>({
   name: 'list-security-events',
   text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,
   values: ({ before = Number.MAX_SAFE_INTEGER, limit }) => [before, limit],

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 
 export type User = {
@@ -43,10 +43,10 @@ type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'> & {
 export const createUser = one<User, [user: NewUser]>({
   name: 'create-user',
   text: `insert into users (id, email, password_hash, is_operator, mailbox_hash) values ($1, $2, $3, $4, $5) returning ${columns}`,
-  values: (user) => [uuidv7(), ...fieldValues(user, 'email', 'passwordHash', 'isOperator', 'mailboxHash')],
+  values: (user) => [uuidv7(), ...pickFieldValues(user, 'email', 'passwordHash', 'isOperator', 'mailboxHash')],
 });
 
-export const setPassword = none<[userId: string, passwordHash: string | undefined]>({
+export const writePasswordHash = none<[userId: string, passwordHash: string | undefined]>({
   name: 'set-password',
   text: `update users set password_hash = $2 where id = $1`,
 });

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
 
 /** `confirm` opens the account of a sign-up. */
@@ -51,7 +51,7 @@ returning expires_at as "expiresAt"`,
   values: (linkId, hash, { request, ...link }) => [
     linkId,
     hash,
-    ...fieldValues(link, 'purpose', 'email', 'accountId', 'role', 'isOperator'),
+    ...pickFieldValues(link, 'purpose', 'email', 'accountId', 'role', 'isOperator'),
     linkLifetimeSeconds[link.purpose],
     request?.address,
     request?.mailboxHash,

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { isSessionStored } from './sessions.ts';
 import { lockUser } from '../people/users.ts';
@@ -42,7 +42,7 @@ values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing retur
     uuidv7(),
     userId,
     name,
-    ...fieldValues(credential, 'credentialId', 'publicKey', 'counter', 'transports'),
+    ...pickFieldValues(credential, 'credentialId', 'publicKey', 'counter', 'transports'),
   ],
 });
 

@@ -61,7 +61,7 @@ returning ${signedIn('sessions')}`,
 /**
  * Replaces the secret of a session and the time of its authentication, which is now by default. Returns undefined if the session has ended.
  */
-export async function rotateSessionToken(
+export async function renewTokenAndAuthentication(
   db: Runner,
   sessionId: string,
   authenticatedAt?: number,

@@ -5,8 +5,8 @@ import { grantAccess, lockOldestOpenAccount, lockOpenAccounts } from '../people/
 import { consumeLink, type Link, withdrawResetLinks } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../people/security-events.ts';
-import { createSession, endSession, endSessionsOfUser, type SessionWithToken, rotateSessionToken } from './sessions.ts';
-import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from '../people/users.ts';
+import { createSession, endSession, endSessionsOfUser, type SessionWithToken, renewTokenAndAuthentication } from './sessions.ts';
+import { createUser, findUserByEmail, lockEmail, lockUser, writePasswordHash, type User } from '../people/users.ts';
 
 // Every transaction here takes its locks in this order: e-mail address, accounts, user.
 
@@ -16,7 +16,7 @@ type Proof =
   | { readonly means: 'passkey'; readonly passkeyId: string; readonly counter: number }
   | { readonly means: 'password'; readonly checkedHash: string };
 
-export type UserSigningIn = {
+export type SignInContext = {
   readonly user: Pick<User, 'userId' | 'email'>;
   readonly origin: Origin;
   /** The browser's earlier session, which ends. */
@@ -41,7 +41,7 @@ async function lockProven(db: Runner, userId: string, checkedHash?: string): Pro
 
 const hashOf = (proof: Proof) => (proof.means === 'password' ? proof.checkedHash : undefined);
 
-export function signIn(db: Database, proven: UserSigningIn & Proof): Promise<SessionWithToken> {
+export function signIn(db: Database, proven: SignInContext & Proof): Promise<SessionWithToken> {
   return db.transaction(async (run) => {
     await lockProven({ run }, proven.user.userId, hashOf(proven));
     if (proven.means === 'passkey' && (await touchPasskey({ run }, proven.passkeyId, proven.counter)) === undefined)
@@ -50,7 +50,7 @@ export function signIn(db: Database, proven: UserSigningIn & Proof): Promise<Ses
   });
 }
 
-type Opening = UserSigningIn & {
+type Opening = SignInContext & {
   readonly means: Proof['means'] | 'link';
   readonly authenticatedAt?: number | undefined;
 };
@@ -72,7 +72,7 @@ export function reauthenticate(
 ): Promise<SessionWithToken | undefined> {
   return db.transaction(async (run) => {
     await lockProven({ run }, userId, hashOf(proof));
-    const renewed = await rotateSessionToken(
+    const renewed = await renewTokenAndAuthentication(
       { run },
       sessionId,
       proof.means === 'oidc' ? proof.authenticatedAt : undefined,
@@ -126,9 +126,9 @@ export function changePassword(
 ): Promise<SessionWithToken | undefined> {
   return db.transaction(async (run) => {
     await lockProven({ run }, userId, checkedHash);
-    const renewed = await rotateSessionToken({ run }, sessionId);
+    const renewed = await renewTokenAndAuthentication({ run }, sessionId);
     if (renewed === undefined) return undefined;
-    await setPassword({ run }, userId, passwordHash);
+    await writePasswordHash({ run }, userId, passwordHash);
     await endSessionsOfUser({ run }, userId, sessionId);
     await withdrawResetLinks({ run }, email);
     await recordSecurityEvent({ run }, { kind: 'password_changed', userId, email, origin });
@@ -136,7 +136,7 @@ export function changePassword(
   });
 }
 
-export type LinkAcceptance = Pick<UserSigningIn, 'origin' | 'before'> & {
+export type LinkAcceptance = Pick<SignInContext, 'origin' | 'before'> & {
   readonly link: Link;
   readonly email: string;
   /** The hash of a new password: of a new user, or after a reset. */
@@ -175,7 +175,7 @@ async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
 
 /** Replaces the password, and removes passkeys and sessions, because an intruder who has one may be the reason for the reset. */
 async function resetUser(db: Runner, userId: string, passwordHash: string | undefined): Promise<void> {
-  if (passwordHash !== undefined) await setPassword(db, userId, passwordHash);
+  if (passwordHash !== undefined) await writePasswordHash(db, userId, passwordHash);
   await removePasskeys(db, userId);
   await endSessionsOfUser(db, userId);
 }

@@ -14,7 +14,7 @@ import {
   type KeyLimitReached,
 } from '../../accounts/keys/keys.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
-import { spendCapFields } from '../credits/spend-cap-routes.ts';
+import { spendCapInputFields } from '../credits/spend-cap-routes.ts';
 import { type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
@@ -23,13 +23,13 @@ import {
   idField,
   maxUnixMs,
   oneOf,
-  opaqueIdField,
+  uncheckedIdField,
   overlapField,
-  plainTextField,
+  oneLineTextField,
 } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
-import { keySchema, presentKey, readKeysWithUse, usedKeySchema } from './key-view.ts';
+import { keySchema, presentKey, readKeysWithRecentUse, usedKeySchema } from './key-view.ts';
 
 type CreateDeps = WithDb & WithClock & WithCatalogue;
 
@@ -44,7 +44,7 @@ const list = defineEndpoint({
   scope: 'keys:write',
   summary: 'List keys',
   ...listed,
-  handler: ({ caller: { accountId } }, deps) => readKeysWithUse(deps, accountId),
+  handler: ({ caller: { accountId } }, deps) => readKeysWithRecentUse(deps, accountId),
 });
 
 const adminList = defineEndpoint({
@@ -56,12 +56,12 @@ const adminList = defineEndpoint({
   failures: ['account_not_found'],
   handler: async ({ query }, deps) => {
     const { accountId } = requireExisting(await findAccount(deps.db, query.accountId), 'account_not_found');
-    return readKeysWithUse(deps, accountId);
+    return readKeysWithRecentUse(deps, accountId);
   },
 });
 
 const newKeyFields = (whichScopes: string) => ({
-  name: plainTextField(200),
+  name: oneLineTextField(200),
   scopes: z
     .array(oneOf(scopes), { error: 'must be an array of scopes' })
     .min(1, { error: 'must hold at least one scope' })
@@ -72,7 +72,7 @@ const newKeyFields = (whichScopes: string) => ({
     .meta({ description: "`native` by default; `kie` for clients of kie.ai's API. Cannot be changed." })
     .nullish(),
   models: z
-    .array(plainTextField(maxModelNameLength), { error: 'must be an array of names of models' })
+    .array(oneLineTextField(maxModelNameLength), { error: 'must be an array of names of models' })
     .min(1, { error: 'must hold at least one model' })
     .max(maxModelsOfKey, { error: `must hold at most ${maxModelsOfKey} models` })
     .nullish()
@@ -86,7 +86,7 @@ const newKeyFields = (whichScopes: string) => ({
         'a create whose response was lost and cannot mark it. Two videos of one prompt then need different seeds.',
     }),
   caps: z
-    .strictObject(spendCapFields)
+    .strictObject(spendCapInputFields)
     .nullish()
     .meta({ description: 'Limits of its spending, in credits by day and month (UTC) and in total.' }),
   expireTime: z
@@ -200,7 +200,7 @@ const rotate = defineEndpoint({
   description:
     'Creates a key with the same name, scopes, dialect, models, rules and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
     '(a day by default), so that clients can switch. A key cannot rotate a key that may do more, and the new key expires no later than the calling one.',
-  body: z.strictObject({ keyId: opaqueIdField, overlapSeconds: overlapField }),
+  body: z.strictObject({ keyId: uncheckedIdField, overlapSeconds: overlapField }),
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
     .meta({ id: 'RotatedApiKey' }),
@@ -235,7 +235,7 @@ const revoke = defineEndpoint({
   scope: 'keys:write',
   summary: 'Revoke a key',
   description: 'Takes effect immediately and permanently. A key may revoke itself. Idempotent.',
-  body: z.strictObject({ keyId: opaqueIdField }),
+  body: z.strictObject({ keyId: uncheckedIdField }),
   ...revoked,
   handler: async ({ caller, input: { keyId } }, { db }) => {
     const key = isUuid(keyId) ? await revokeApiKey(db, keyId, caller.accountId) : undefined;

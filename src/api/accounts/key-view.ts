@@ -36,7 +36,7 @@ export const usedKeySchema = keySchema
   })
   .meta({ id: 'UsedApiKey' });
 
-export async function readKeysWithUse({ db }: WithDb, accountId: string) {
+export async function readKeysWithRecentUse({ db }: WithDb, accountId: string) {
   const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
   const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
   return {

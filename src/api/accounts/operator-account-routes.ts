@@ -16,7 +16,7 @@ import {
   isOneLine,
   maxCredits,
   oneOf,
-  plainTextField,
+  oneLineTextField,
   reasonField,
   unixMs,
   wholeNumberField,
@@ -119,7 +119,7 @@ const open = defineEndpoint({
   summary: 'Create an account',
   description: 'The account has no key. Names need not be unique: repeating the request creates another account.',
   body: z.strictObject({
-    name: plainTextField(200),
+    name: oneLineTextField(200),
     credits: wholeNumberField(0, maxCredits).default(0).meta({ description: 'The opening balance.' }),
   }),
   data: accountSchema,
@@ -199,7 +199,7 @@ const rename = defineEndpoint({
   route: 'POST /api/admin/v1/accounts/rename',
   summary: 'Rename an account',
   description: 'Names need not be unique.',
-  body: z.strictObject({ accountId: idField('an account'), name: plainTextField(200) }),
+  body: z.strictObject({ accountId: idField('an account'), name: oneLineTextField(200) }),
   data: accountSchema,
   failures: ['account_not_found', 'account_closed'],
   handler: async ({ actor, input }, { db }) =>

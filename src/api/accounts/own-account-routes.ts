@@ -9,7 +9,7 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
-import { opaqueIdField, plainTextField } from '../core/request-fields.ts';
+import { uncheckedIdField, oneLineTextField } from '../core/request-fields.ts';
 
 const rename = defineEndpoint({
   operationId: 'renameAccount',
@@ -17,7 +17,7 @@ const rename = defineEndpoint({
   scope: 'owner',
   summary: 'Rename the account',
   description: 'All members see the name, and statements have it. Names need not be unique.',
-  body: z.strictObject({ name: plainTextField(maxAccountNameLength) }),
+  body: z.strictObject({ name: oneLineTextField(maxAccountNameLength) }),
   data: z.strictObject({ accountId: z.string(), name: z.string() }),
   failures: ['account_closed'],
   handler: async ({ session, accountId, input: { name }, ctx }, { db }) => {
@@ -36,7 +36,7 @@ const close = defineEndpoint({
     'Permanent. Revokes all keys and removes all members, including the caller. Within minutes, cancels and refunds unfinished ' +
     'tasks and deletes the prompts, images, videos and callbacks of all tasks, and all events. The ledger stays. The body repeats the id of the ' +
     'account as a confirmation.',
-  body: z.strictObject({ accountId: opaqueIdField }),
+  body: z.strictObject({ accountId: uncheckedIdField }),
   data: z.strictObject({ accountId: z.string() }),
   handler: async ({ session, accountId, input, ctx }, { db }) => {
     if (input.accountId !== accountId)

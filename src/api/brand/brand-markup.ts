@@ -31,7 +31,7 @@ export function brandLinks({ terms, privacy, support }: Brand): Html {
 }
 
 /** The facts that the console's code needs, as the content of an attribute. */
-export function brandDataAttribute(brand: Brand): string {
+export function brandDataAttributeValue(brand: Brand): string {
   const { name, support, terms, privacy, buyCredits } = brand;
   // Our own clients read their key from this variable.
   const keyVariable = isWhiteLabel(brand) ? 'API_KEY' : 'VIDEOGEN_API_KEY';
@@ -42,7 +42,7 @@ export function brandDataAttribute(brand: Brand): string {
 /** Replaces each `{{name}}` of a page; `brand…` are those of the brand. */
 export function fillTemplate(template: string, brand: Brand, parts: Readonly<Record<string, string>> = {}): string {
   const known: Readonly<Record<string, string>> = {
-    brand: brandDataAttribute(brand),
+    brand: brandDataAttributeValue(brand),
     brandName: escapeHtml(brand.name),
     brandHead: brandHead(brand).html,
     brandMark: brandMark(brand).html,

@@ -22,7 +22,7 @@ import { deletedMessage } from '../../tasks/end/content-placeholders.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, oneOf, opaqueIdField } from '../core/request-fields.ts';
+import { idField, oneOf, uncheckedIdField } from '../core/request-fields.ts';
 import {
   cutPage,
   timedCursorText,
@@ -174,7 +174,7 @@ const redeliver = defineEndpoint({
   description:
     'Sends the callback of an ended task now, in any state of its delivery, and retries for three days or until the receiver responds with 2xx ' +
     'or 410. The `webhook-id` stays the same; the body is the current record.',
-  body: z.strictObject({ taskId: opaqueIdField }),
+  body: z.strictObject({ taskId: uncheckedIdField }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ caller, input }, deps: WithDb & RedeliverDeps) => {

@@ -31,7 +31,7 @@ export const deliveryErrorSchema = z
   });
 
 /** Takes the status of the response, or why there was none. */
-export function deliveryErrorOf(outcome: number | ReceiverError): z.output<typeof deliveryErrorSchema> {
+export function deliveryErrorOfOutcome(outcome: number | ReceiverError): z.output<typeof deliveryErrorSchema> {
   if (typeof outcome !== 'number') return outcome;
   return outcome >= 300 && outcome < 400 ? 'redirected' : null;
 }
@@ -201,7 +201,7 @@ function attemptFieldsOf({ attempt, startedAt, status, durationMs, error }: Deli
     startTime: startedAt,
     status: status ?? null,
     durationMs,
-    error: deliveryErrorOf(status ?? receiverError(error)),
+    error: deliveryErrorOfOutcome(status ?? receiverError(error)),
   };
 }
 

@@ -4,7 +4,7 @@ import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { oneOf, opaqueIdField, orNull, requiredMessage } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, orNull, requiredOrInvalidMessage } from '../core/request-fields.ts';
 import {
   cutPage,
   timedCursorText,
@@ -52,7 +52,7 @@ const set = defineEndpoint({
     'Events that are pending go to the new URL. `balance.low` needs a threshold: see `setLowBalance`.',
   body: z.strictObject({
     url: urlSchema(() => undefined),
-    types: z.array(oneOf(eventTypes), { error: requiredMessage(typesError) }).min(1, { error: typesError }),
+    types: z.array(oneOf(eventTypes), { error: requiredOrInvalidMessage(typesError) }).min(1, { error: typesError }),
   }),
   data: shown,
   failures: ['account_closed'],
@@ -112,7 +112,7 @@ const redeliver = defineEndpoint({
   description:
     'Sends the event now, in any state of its delivery, to the current event endpoint, and retries for three days or until the receiver responds with 2xx or 410. ' +
     'The `webhook-id` stays the same; the record of a task is the current one.',
-  body: z.strictObject({ eventId: opaqueIdField }),
+  body: z.strictObject({ eventId: uncheckedIdField }),
   data: z.strictObject({ eventId: z.string(), webhookId: z.string() }),
   failures: ['event_not_found', 'event_endpoint_not_found'],
   handler: async ({ caller: { accountId }, input: { eventId } }, deps: WithDb & RedeliverDeps) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { testTaskId, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
-import { deliveryErrorSchema, deliveryErrorOf } from './callback-view.ts';
+import { deliveryErrorSchema, deliveryErrorOfOutcome } from './callback-view.ts';
 import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
@@ -74,7 +74,7 @@ async function sendTest(deps: TestDeps, test: TestCallback) {
     const outcome = await deps.testCallback(test);
     const status = typeof outcome === 'number' ? outcome : null;
     const delivered = status !== null && status >= 200 && status < 300;
-    return { webhookId: webhookId(testTaskId), status, error: deliveryErrorOf(outcome), delivered };
+    return { webhookId: webhookId(testTaskId), status, error: deliveryErrorOfOutcome(outcome), delivered };
   } catch (error) {
     // Other accounts test the same host, or this process is closing.
     if (error instanceof OutboundError) throw new HttpError('tests_busy');

@@ -14,7 +14,7 @@ export type CsvColumn<Row> = readonly [name: string, of: (row: Row) => string | 
 type Pages<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>;
 
 /** Streams rows as CSV with a header line. Sets the name of the file. */
-export async function answerCsv<Row>(
+export async function prepareCsvDownload<Row>(
   ctx: Context,
   fileName: string,
   columns: readonly CsvColumn<Row>[],

@@ -113,7 +113,7 @@ export function defineEndpoint<
           succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));
         };
         const isUpload = operation.takesInlineFiles === true && 'caller' in identity;
-        return isUpload ? withInlineUploadSlot(ctx, { deps, accountId: identity.caller.accountId }, serve) : serve();
+        return isUpload ? withLargeBodySlot(ctx, { deps, accountId: identity.caller.accountId }, serve) : serve();
       }),
   };
 }
@@ -121,7 +121,7 @@ export function defineEndpoint<
 type Uploading = { readonly deps: Pick<GuardDeps, 'publicUrl'>; readonly accountId: string };
 
 /** Runs `serve`, which reads a body with files. A body beyond the usual limit takes a slot of the account's uploads. */
-export async function withInlineUploadSlot(
+export async function withLargeBodySlot(
   ctx: Context,
   { deps, accountId }: Uploading,
   serve: () => Promise<void>,
@@ -166,12 +166,12 @@ export type GuardSpec = Pick<
 >;
 
 /** A request before the guards. */
-export type UnguardedRequest<Deps = GuardDeps> = {
+export type RequestBeforeGuards<Deps = GuardDeps> = {
   readonly ctx: Context;
   readonly deps: Deps;
   readonly authentication: Authentication;
 };
-type Request = UnguardedRequest & { readonly operation: GuardSpec };
+type Request = RequestBeforeGuards & { readonly operation: GuardSpec };
 
 type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 

@@ -97,7 +97,7 @@ export const createdBetweenParameters = {
   to: wholeParameter(0, maxUnixMs, timeError).meta({ description: 'Created before this Unix millisecond.' }).optional(),
 };
 
-export const numberedPageParameters = pageParameters(
+export const numericIdPageParameters = pageParameters(
   wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
 );
 

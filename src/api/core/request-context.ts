@@ -27,11 +27,11 @@ export type RequestState = {
 };
 
 /** Koa's default type would accept any misspelled property. */
-export type ContextExtras = object;
+export type NoContextExtras = object;
 
-export type Context = ParameterizedContext<RequestState, ContextExtras>;
-export type AppMiddleware = Middleware<RequestState, ContextExtras>;
-export type AppRouter = Router<RequestState, ContextExtras>;
+export type Context = ParameterizedContext<RequestState, NoContextExtras>;
+export type AppMiddleware = Middleware<RequestState, NoContextExtras>;
+export type AppRouter = Router<RequestState, NoContextExtras>;
 
 export const jsonHeaders = {
   'Content-Type': 'application/json',

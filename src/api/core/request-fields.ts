@@ -16,14 +16,14 @@ export const futureError = 'must be a future time in Unix milliseconds';
 
 export type FieldMessage = string | ((issue: { readonly input?: unknown }) => string);
 
-export function requiredMessage(otherwise: string): FieldMessage {
+export function requiredOrInvalidMessage(otherwise: string): FieldMessage {
   return ({ input }: { readonly input?: unknown }) => (input === undefined ? 'is required' : otherwise);
 }
 
 /** One line of text that is not blank. */
-export function plainTextField(maxLength: number) {
+export function oneLineTextField(maxLength: number) {
   return z
-    .string({ error: requiredMessage(`must be 1 to ${maxLength} characters, and plain text`) })
+    .string({ error: requiredOrInvalidMessage(`must be 1 to ${maxLength} characters, and plain text`) })
     .min(1)
     .max(maxLength)
     .refine((text) => !isBlank(text) && isOneLine(text));
@@ -47,13 +47,13 @@ export function wholeNumberField(
 }
 
 export function idField(what: string) {
-  return z.uuid({ error: requiredMessage(`must be the id of ${what}`) });
+  return z.uuid({ error: requiredOrInvalidMessage(`must be the id of ${what}`) });
 }
 
 /** Ids are opaque to clients: one in another format is not found, rather than invalid. */
-export const opaqueIdField = z.string({ error: requiredMessage('must be a string') });
+export const uncheckedIdField = z.string({ error: requiredOrInvalidMessage('must be a string') });
 
-export const reasonField = plainTextField(500).meta({ description: 'Recorded in the audit log.' });
+export const reasonField = oneLineTextField(500).meta({ description: 'Recorded in the audit log.' });
 
 const overlapError = `must be a whole number of seconds from 0 to ${maxSecretOverlapSeconds}`;
 export const overlapField = wholeNumberField(0, maxSecretOverlapSeconds, overlapError).default(

@@ -40,7 +40,7 @@ function isOfDisk(error: unknown): boolean {
 const maybeOfDisk: readonly ErrorCode[] = ['database_unavailable', 'media_unavailable', 'internal'];
 
 /** Names the full disk instead of what it has broken, such as the embedded database. */
-export function replaceByDiskFull(error: HttpError, diskProblem: string | undefined): HttpError {
+export function attributeToFullDisk(error: HttpError, diskProblem: string | undefined): HttpError {
   const isOurs = error.code !== 'internal' || isOfDisk(error.cause);
   if (diskProblem === undefined || !maybeOfDisk.includes(error.code) || !isOurs) return error;
   return new HttpError('disk_full', { cause: error.cause });

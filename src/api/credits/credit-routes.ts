@@ -18,7 +18,7 @@ import {
   dayParameter,
   idParameter,
   nextCursorSchema,
-  numberedPageParameters,
+  numericIdPageParameters,
   strictQuery,
   wholeParameter,
 } from '../core/query-parameters.ts';
@@ -26,7 +26,7 @@ import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } 
 import { creditBalanceSchema, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import { listUsageDays, type UsageDay } from '../../credits/reports/account-usage-and-summary.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
+import { prepareCsvDownload, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
 
 const booksFilter = {
   kind: oneOf(ledgerKinds).optional(),
@@ -53,7 +53,7 @@ const exportCredits = defineEndpoint({
     const filter = { accountId, kind, taskId, fromMs, toMs, limit: pageSize };
     const read = async (last?: LedgerEntry) =>
       (await readBalanceAndEntries(db, { ...filter, before: last?.entryId })).entries;
-    return answerCsv(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
+    return prepareCsvDownload(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
   },
 });
 
@@ -92,7 +92,7 @@ const booksFields = {
   nextCursor: nextCursorSchema,
 };
 
-const booksPage = { ...booksFilter, ...numberedPageParameters };
+const booksPage = { ...booksFilter, ...numericIdPageParameters };
 const booksQuery = strictQuery(booksPage);
 
 async function presentBooks({ db }: WithDb, accountId: string, query: z.output<typeof booksQuery>) {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { findPriceByName, type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
+import { resolvePriceName, type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/model-prices.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
-  findSetPrice,
+  findPriceEverSet,
   listOperatorPrices,
   priceLeadMs,
   setPriceAs,
@@ -18,20 +18,20 @@ import {
   futureError,
   idField,
   maxUnixMs,
-  plainTextField,
+  oneLineTextField,
   reasonField,
-  requiredMessage,
+  requiredOrInvalidMessage,
   wholeNumberField,
 } from '../core/request-fields.ts';
 import {
   cutPage,
   idParameter,
   nextCursorSchema,
-  numberedPageParameters,
+  numericIdPageParameters,
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { type PriceDeps, readModelPrices, presentSetPrice, pricedModelFields, setPriceSchema } from './price-view.ts';
+import { type PriceDeps, readAllModelPrices, presentSetPrice, pricedModelFields, setPriceSchema } from './price-view.ts';
 
 const modelError = 'must be the name of a model';
 
@@ -47,7 +47,7 @@ const list = defineEndpoint({
     model: textParameter(modelError)
       .regex(/^[\w./-]{1,100}$/)
       .optional(),
-    ...numberedPageParameters,
+    ...numericIdPageParameters,
   }),
   data: z.strictObject({
     models: z.array(z.strictObject(pricedModelFields)),
@@ -59,7 +59,7 @@ const list = defineEndpoint({
     if (accountId !== undefined) requireExisting(await findAccount(deps.db, accountId), 'account_not_found');
     const prices = await listOperatorPrices(deps.db, { accountId, model, before, limit: limit + 1 });
     const { page, nextCursor } = cutPage(prices, limit, ({ priceId }) => String(priceId));
-    return { models: await readModelPrices(deps, accountId), prices: page.map(presentSetPrice), nextCursor };
+    return { models: await readAllModelPrices(deps, accountId), prices: page.map(presentSetPrice), nextCursor };
   },
 });
 
@@ -75,11 +75,11 @@ const set = defineEndpoint({
     `tasks created at \`fromTime\` or later. The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has ` +
     'the price in time.',
   body: z.strictObject({
-    model: z.string({ error: requiredMessage(modelError) }),
-    priceName: plainTextField(maxPriceNameLength)
+    model: z.string({ error: requiredOrInvalidMessage(modelError) }),
+    priceName: oneLineTextField(maxPriceNameLength)
       .nullish()
       .meta({ description: 'The price of the model. Omit it for a model that has only one.' }),
-    creditsPerSecond: wholeNumberField(0, maxPriceCredits, requiredMessage(priceError)).nullable().meta({
+    creditsPerSecond: wholeNumberField(0, maxPriceCredits, requiredOrInvalidMessage(priceError)).nullable().meta({
       description:
         'Null, and no `creditsPerVideo`: return to the list price, or without an account to the price of the catalogue.',
     }),
@@ -120,10 +120,10 @@ async function namedPrice(
   { model, priceName }: { readonly model: string; readonly priceName?: string | null | undefined },
   isEnd: boolean,
 ): Promise<string> {
-  const found = findPriceByName(models, model, priceName ?? undefined);
+  const found = resolvePriceName(models, model, priceName ?? undefined);
   if (found.ok) return found.name;
   const canBeSet = isEnd && typeof priceName === 'string';
-  if (canBeSet && (await findSetPrice(db, { model, priceName })) !== undefined) return priceName;
+  if (canBeSet && (await findPriceEverSet(db, { model, priceName })) !== undefined) return priceName;
   const message = unknownModelRefusal(models, model);
   const refusal = message === undefined ? { path: 'priceName', message: found.message } : { path: 'model', message };
   throw invalidRequest([refusal]);
@@ -155,7 +155,7 @@ const withdraw = defineEndpoint({
   summary: 'Withdraw a future price',
   description: `Possible until ${priceLeadMs / 1000} seconds before it begins. Set a new price to replace one in force. Idempotent.`,
   body: z.strictObject({
-    priceId: z.int({ error: requiredMessage(idError) }).min(1),
+    priceId: z.int({ error: requiredOrInvalidMessage(idError) }).min(1),
     reason: reasonField,
   }),
   data: setPriceSchema,

@@ -65,7 +65,7 @@ export type PriceDeps = WithCatalogue & { readonly db: Database };
 export type SoldDeps = PriceDeps & { readonly isSold: (model: string) => boolean };
 
 /** Without an account, the list prices. */
-export async function readModelPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
+export async function readAllModelPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
   const priced = await readPresented(db, accountId, [...catalogue().models.values()]);
   return priced.map(({ model: { model, title }, prices }) => ({ model, title, prices }));
 }

@@ -7,7 +7,7 @@ import {
   idField,
   maxCredits,
   maxUnixMs,
-  plainTextField,
+  oneLineTextField,
   reasonField,
   unixMs,
   wholeNumberField,
@@ -32,7 +32,7 @@ const redeem = defineEndpoint({
   description:
     'Grants the credits of a code to the account, once. Repeating the request returns the same entry. Unknown, used, expired and withdrawn ' +
     'codes get the same error, and the number of failed attempts is limited.',
-  body: z.strictObject({ code: plainTextField(64) }),
+  body: z.strictObject({ code: oneLineTextField(64) }),
   data: z.strictObject({
     entry: ledgerEntrySchema,
     isRepeat: z.boolean().meta({ description: 'The account redeemed the code before, so nothing was added now.' }),
@@ -79,7 +79,7 @@ const create = defineEndpoint({
   summary: 'Create redemption codes',
   description: 'Creates a batch of codes, each of which grants credits once, and returns them once.',
   body: z.strictObject({
-    name: plainTextField(100).meta({ description: 'Shown in the ledger of accounts that redeem one.' }),
+    name: oneLineTextField(100).meta({ description: 'Shown in the ledger of accounts that redeem one.' }),
     credits: wholeNumberField(1, maxCredits),
     codes: wholeNumberField(1, maxCodesOfBatch),
     expireTime: z.int({ error: futureError }).max(maxUnixMs, { error: futureError }).nullish(),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxCredits, opaqueIdField, unixMs, wholeNumberField } from '../core/request-fields.ts';
+import { idField, maxCredits, uncheckedIdField, unixMs, wholeNumberField } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import {
   type CapSubject,
@@ -38,9 +38,9 @@ const presentCaps = (caps: readonly SpendCap[]) => ({ caps: caps.map(presentSpen
 const cap = wholeNumberField(0, maxCredits, `must be null or a whole number from 0 to ${maxCredits}`).nullish();
 
 /** Caps by period in a request. Null removes a cap. */
-export const spendCapFields = { day: cap, month: cap, total: cap };
+export const spendCapInputFields = { day: cap, month: cap, total: cap };
 
-const subjectFields = { keyId: opaqueIdField.nullish(), userId: opaqueIdField.nullish() };
+const subjectFields = { keyId: uncheckedIdField.nullish(), userId: uncheckedIdField.nullish() };
 
 const list = defineEndpoint({
   operationId: 'listSpendCaps',
@@ -62,7 +62,7 @@ const set = defineEndpoint({
     'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
     'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it. ' +
     'A key without caps can change every cap. A key that has caps can only lower caps, and can neither raise nor remove any.',
-  body: z.strictObject({ ...subjectFields, ...spendCapFields }),
+  body: z.strictObject({ ...subjectFields, ...spendCapInputFields }),
   data: listed,
   failures: ['cap_subject_not_found', 'account_closed'],
   handler: async ({ caller: { by, accountId }, input: { keyId, userId, ...change } }, { db }) => {
@@ -105,7 +105,7 @@ const adminSet = defineEndpoint({
   route: 'POST /api/admin/v1/caps',
   summary: 'Set spend caps of an account',
   description: 'Like `setSpendCaps`, for any account that is open.',
-  body: z.strictObject({ accountId: idField('an account'), ...subjectFields, ...spendCapFields }),
+  body: z.strictObject({ accountId: idField('an account'), ...subjectFields, ...spendCapInputFields }),
   data: listed,
   failures: ['account_not_found', 'cap_subject_not_found', 'account_closed'],
   handler: async ({ actor, input: { accountId, keyId, userId, ...change } }, { db }) => {

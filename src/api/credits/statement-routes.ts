@@ -189,7 +189,7 @@ type LinkDeps = SessionDeps & StatementDeps & { readonly reads: RateLimiter | un
  * Statements at addresses below the account's pages, so that a browser opens them in a tab, prints and saves them. A visitor without
  * access gets the page of the console, which offers to sign in or explains what is missing.
  */
-export function addStatementLinkRoute(router: AppRouter, deps: LinkDeps): void {
+export function addConsoleStatementRoute(router: AppRouter, deps: LinkDeps): void {
   router.get(address, async (ctx) => {
     const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
     const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;

@@ -4,7 +4,7 @@ import { invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
 import { dayParameter, strictQuery } from '../core/query-parameters.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { answerCsv, csvAnswer, type CsvColumn } from '../core/csv-answer.ts';
+import { prepareCsvDownload, csvAnswer, type CsvColumn } from '../core/csv-answer.ts';
 import {
   type GroupUsageDay,
   listUsageByGroupAndDay,
@@ -128,7 +128,7 @@ const exportUsage = defineEndpoint({
   handler: async ({ caller: { accountId }, query, ctx }, { db }) => {
     const { by, ...days } = requireDayRange(query);
     const rows = await listUsageByGroupAndDay[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
-    return answerCsv(ctx, 'usage.csv', columns, [rows]);
+    return prepareCsvDownload(ctx, 'usage.csv', columns, [rows]);
   },
 });
 

@@ -15,7 +15,7 @@ export function withoutEmptyFields(input: Fields, ignored: readonly string[]): F
 }
 
 /** Two spellings of one field are refused, because only one of them could be followed. */
-export function spellingConflicts(fields: readonly GivenField[]): readonly FieldError[] {
+export function duplicateSpellingErrors(fields: readonly GivenField[]): readonly FieldError[] {
   const given = new Map<string, string>();
   return fields.flatMap(({ ours, theirs }) => {
     const first = given.get(ours);
@@ -28,18 +28,18 @@ export function spellingConflicts(fields: readonly GivenField[]): readonly Field
 }
 
 /** Returns the values by our names. Numbers and booleans that a form has as text are converted. */
-export function valuesByOurNames(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
+export function translateGivenFields(fields: readonly GivenField[], input: ModelInput | undefined): Fields {
   return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field, input)]));
 }
 
 function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefined): unknown {
-  if (!mediaFields.some(({ name }) => name === ours)) return convertScalars(ours, value, input);
+  if (!mediaFields.some(({ name }) => name === ours)) return fieldValueFromText(ours, value, input);
   const addresses = [value].flat().map((item) => addressIn(item, theirs));
   return ours.endsWith('Urls') || addresses.length > 1 ? addresses : addresses[0];
 }
 
 /** Converts the numbers and booleans among our fields that are sent as text. */
-export function convertScalars(name: string, value: unknown, input: ModelInput | undefined): unknown {
+export function fieldValueFromText(name: string, value: unknown, input: ModelInput | undefined): unknown {
   if (isScalar(name)) return scalarFromText(value);
   if (name !== 'options' || !isObject(value)) return value;
   const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';

@@ -12,7 +12,7 @@ import { type AssetInMemory, sendAsset } from '../console/serve-console.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import {
-  documentsWithServiceAddress,
+  serviceAddressDocuments,
   documentsOf,
   type DocsPage,
   renderDocument,
@@ -89,7 +89,7 @@ function pageMakers(service: DocumentedService): PageMakers {
       referenceRoutes[audience],
       (offer: WithModels) => Promise.resolve(referencePage(audience, offer, service)),
     ] as const;
-  const isForClients = ([path]: readonly [path: string, route: string]) => documentsWithServiceAddress.includes(path);
+  const isForClients = ([path]: readonly [path: string, route: string]) => serviceAddressDocuments.includes(path);
   return new Map([
     ...[...documents].filter(isForClients).map(ofDocument),
     ofReference('clients'),

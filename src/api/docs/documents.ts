@@ -14,7 +14,7 @@ const firstDocument = 'docs/quickstart.md';
 const readmePath = 'README.md';
 
 /** The samples of these documents call this service: its address replaces `sampleUrl`. */
-export const documentsWithServiceAddress: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
+export const serviceAddressDocuments: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
 const sampleUrl = 'http://127.0.0.1:3000';
 
 /** Routes by path in the package. */
@@ -70,7 +70,7 @@ export async function renderDocument(
 ): Promise<DocsPage> {
   const own = await readFile(new URL(path, readme), 'utf8');
   const text = isWhiteLabel(brand) ? brandedMarkdown(own, brand.name, [...models.keys()]) : own;
-  const markdown = documentsWithServiceAddress.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
+  const markdown = serviceAddressDocuments.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? brand.name;
   const served = documentsOf(brand);
   const targets = {

@@ -1,7 +1,7 @@
 import { codeBlock, samplesBlock } from './samples/code-block.ts';
 import { curlSample } from './samples/curl-sample.ts';
 import {
-  mediaTypeOf,
+  typeAndSchemaOf,
   type OpenApiDescription,
   resolveSchema,
   resolveResponse,
@@ -72,8 +72,8 @@ function requestParts(
   return html`${groups}${bodyPart(description, requestBody?.content)}`;
 }
 
-function bodyPart(description: OpenApiDescription, content: Parameters<typeof mediaTypeOf>[0]): Html | undefined {
-  const found = mediaTypeOf(content);
+function bodyPart(description: OpenApiDescription, content: Parameters<typeof typeAndSchemaOf>[0]): Html | undefined {
+  const found = typeAndSchemaOf(content);
   if (content === undefined || found === undefined) return undefined;
   const [, schema] = found;
   const types = Object.keys(content).map((type, index) => html`${index > 0 && ', '}<code>${type}</code>`);

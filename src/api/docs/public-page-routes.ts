@@ -10,7 +10,7 @@ import { openApiDocument } from '../openapi.ts';
 import { sendFile } from '../core/server/send-file.ts';
 
 /** Serves the documentation, its OpenAPI document and the icon; `/` redirects browsers to the console. */
-export function addPublicPageRoutes(router: AppRouter, deps: DocsDeps): void {
+export function addDocsAndOpenApiRoutes(router: AppRouter, deps: DocsDeps): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
     // Programs send `*/*`, which selects the first.

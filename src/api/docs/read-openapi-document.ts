@@ -109,12 +109,12 @@ export function successResponseOf(
   { responses = {} }: DescribedOperation,
 ): Success | undefined {
   const [status, response] = Object.entries(responses).find(([name]) => /^[23]/.test(name)) ?? [];
-  const [type, schema] = mediaTypeOf(response && resolveResponse(description, response).content) ?? [];
+  const [type, schema] = typeAndSchemaOf(response && resolveResponse(description, response).content) ?? [];
   return status === undefined || type === undefined || schema === undefined ? undefined : { status, type, schema };
 }
 
 /** The type and schema of a body; JSON where there is a choice. */
-export function mediaTypeOf(content: OpenApiContent = {}): readonly [type: string, schema: OpenApiSchema] | undefined {
+export function typeAndSchemaOf(content: OpenApiContent = {}): readonly [type: string, schema: OpenApiSchema] | undefined {
   const entries = Object.entries(content);
   const [type, media] = entries.find(([name]) => name.includes('json')) ?? entries[0] ?? [];
   return type === undefined ? undefined : [type, media?.schema ?? {}];

@@ -3,13 +3,13 @@ import { minuteMs } from '../../platform/timing/duration.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
-import { opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { uncheckedIdField, unixMs } from '../core/request-fields.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { archiveName, maxArchived, zipOfFiles } from '../../library/gallery/zip-archive.ts';
 import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
-import { findVideosOfAnyAccount, findVideosOfAccount } from '../../library/gallery/videos.ts';
+import { findAnyVideosByIds, findAccountVideosByIds } from '../../library/gallery/videos.ts';
 
 /** A browser follows the link immediately. */
 export const archiveLinkMs = 10 * minuteMs;
@@ -28,7 +28,7 @@ export const archiveVideos = defineEndpoint({
     'Returns a link to a ZIP file of these videos, which works without a key for ten minutes. An account downloads one archive at a time.',
   body: z.strictObject({
     taskIds: z
-      .array(opaqueIdField, { error: idsError })
+      .array(uncheckedIdField, { error: idsError })
       .min(1, { error: idsError })
       .max(maxArchived, { error: idsError }),
   }),
@@ -40,7 +40,7 @@ export const archiveVideos = defineEndpoint({
   failures: ['task_not_found', 'archive_running'],
   handler: async ({ caller: { accountId }, input }, { db, resultStore, now }: Deps & WithClock) => {
     const taskIds = [...new Set(requireTaskIds(input.taskIds))];
-    const videos = await findVideosOfAccount(db, accountId, taskIds);
+    const videos = await findAccountVideosByIds(db, accountId, taskIds);
     if (videos.length < taskIds.length) throw videoNotFound();
     requireNoArchive(accountId);
     const url = resultStore.archiveLink(taskIds.join(','), archiveLinkMs);
@@ -59,7 +59,7 @@ function requireNoArchive(accountId: string): void {
 export function addArchiveRoute(router: AppRouter, { db, resultStore }: Deps): void {
   router.get('/media/archives/:file', async (ctx) => {
     const taskIds = signedIds(ctx, resultStore);
-    const videos = await findVideosOfAnyAccount(db, taskIds);
+    const videos = await findAnyVideosByIds(db, taskIds);
     const accountId = videos[0]?.accountId;
     if (accountId === undefined || videos.length < taskIds.length) throw new HttpError('media_deleted');
     const entries = videos.map((video) => entryOf(video, resultStore));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, oneLineTextField, unixMs } from '../core/request-fields.ts';
 import {
   booleanParameter,
   idPageParameters,
@@ -129,7 +129,7 @@ function isTag(text: string): boolean {
 }
 
 const tagsField = z
-  .array(plainTextField(maxTagLength).refine(isTag, { error: tagError }), { error: tagsError })
+  .array(oneLineTextField(maxTagLength).refine(isTag, { error: tagError }), { error: tagsError })
   .max(maxTagsOfVideo, { error: tagsError })
   .nullish()
   .meta({ description: `1 to ${maxTagLength} characters each. Upper and lower case are the same.` });
@@ -146,7 +146,7 @@ const label = defineEndpoint({
     'Labels belong to the account, and end with the video. Idempotent.',
   body: z.strictObject({
     taskIds: z
-      .array(opaqueIdField, { error: idsError })
+      .array(uncheckedIdField, { error: idsError })
       .min(1, { error: idsError })
       .max(maxVideosLabeledAtOnce, { error: idsError }),
     favorite: z.boolean({ error: 'must be true or false' }).nullish(),

@@ -3,7 +3,7 @@ import { dayMs } from '../../platform/timing/duration.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxUnixMs, opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
+import { idField, maxUnixMs, uncheckedIdField, oneLineTextField, unixMs } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 import { requestOriginOf } from '../sign-in/authenticate-session.ts';
@@ -48,8 +48,8 @@ const share = defineEndpoint({
     'Creates a link to a page with this video and its poster, for anyone who has the link. The page shows neither the prompt nor the ' +
     `account, unless you choose its name. Only this response contains the link. A video has at most ${maxShareLinksOfVideo} links.`,
   body: z.strictObject({
-    taskId: opaqueIdField.min(1, { error: 'is required' }),
-    title: plainTextField(maxShareTitleLength).nullish().meta({ description: 'The title on the page.' }),
+    taskId: uncheckedIdField.min(1, { error: 'is required' }),
+    title: oneLineTextField(maxShareTitleLength).nullish().meta({ description: 'The title on the page.' }),
     showsAccountName: z.boolean({ error: 'must be true or false' }).nullish(),
     expireTime: z
       .int({ error: expireError })

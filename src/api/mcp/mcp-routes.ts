@@ -1,9 +1,9 @@
 import type { Authentication } from '../core/authentication.ts';
 import { refuseForeignPage } from '../console/same-origin.ts';
 import { type AppRouter, type Context, jsonHeaders } from '../core/request-context.ts';
-import { withInlineUploadSlot } from '../core/define-endpoint.ts';
+import { withLargeBodySlot } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
-import { replaceByDiskFull, toHttpError } from '../core/to-http-error.ts';
+import { attributeToFullDisk, toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
 import { maxInlineBytes } from '../core/server/read-json-or-form.ts';
 import { readJson } from '../core/server/read-body.ts';
@@ -22,7 +22,7 @@ export function addMcpRoute(router: AppRouter, deps: McpDeps, authentication: Au
       refuseForeignPage(ctx, deps.console.publicUrl);
       // Authenticate before the body is read. The guards of its message authenticate again, because a cached key may have been revoked.
       const { caller } = authentication.cachedIdentity(ctx) ?? (await authentication.identifyKey(ctx));
-      await withInlineUploadSlot(ctx, { deps, accountId: caller.accountId }, async () => {
+      await withLargeBodySlot(ctx, { deps, accountId: caller.accountId }, async () => {
         message = await readJson(ctx, maxInlineBytes);
         // Importing this module takes a third of a second, which the start of the process must not wait for.
         const { answerMcp } = await import('./mcp-server.ts');
@@ -32,7 +32,7 @@ export function addMcpRoute(router: AppRouter, deps: McpDeps, authentication: Au
         ctx.set({ ...jsonHeaders, 'Content-Type': contentType ?? jsonHeaders['Content-Type'] });
       });
     } catch (thrown) {
-      const error = replaceByDiskFull(toHttpError(thrown), deps.diskProblem());
+      const error = attributeToFullDisk(toHttpError(thrown), deps.diskProblem());
       ctx.state.errorCode = error.code;
       logError(ctx, error, deps.log);
       answerError(ctx, error, idOf(message ?? (await readSmall(ctx))));

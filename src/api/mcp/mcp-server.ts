@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
-import { type UnguardedRequest, type GuardDeps, guardRequest } from '../core/define-endpoint.ts';
+import { type RequestBeforeGuards, type GuardDeps, guardRequest } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
 import { toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
@@ -29,7 +29,7 @@ type McpAnswer = { readonly status: number; readonly contentType: string | null;
 export async function answerMcp({
   body,
   ...arrival
-}: UnguardedRequest<Deps> & { readonly body: ToolArguments }): Promise<McpAnswer> {
+}: RequestBeforeGuards<Deps> & { readonly body: ToolArguments }): Promise<McpAnswer> {
   const { ctx, deps } = arrival;
   const { method, params } = body;
   const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
@@ -47,7 +47,7 @@ export async function answerMcp({
   return { status: response.status, contentType: response.headers.get('Content-Type'), text };
 }
 
-function createServer(arrival: UnguardedRequest<Deps>): Server {
+function createServer(arrival: RequestBeforeGuards<Deps>): Server {
   const server = new Server(serverInfo(arrival.deps.brand.name), { capabilities: { tools: {} }, instructions });
   const { models } = arrival.deps.catalogue();
   server.setRequestHandler('tools/list', () => ({ tools: [...describeTools(models)] }));
@@ -65,7 +65,7 @@ function serverInfo(brandName: string) {
 }
 
 /** An error is a result, so that the model reads it. */
-async function callTool(tool: OwnTool, given: ToolArguments, arrival: UnguardedRequest<Deps>): Promise<CallToolResult> {
+async function callTool(tool: OwnTool, given: ToolArguments, arrival: RequestBeforeGuards<Deps>): Promise<CallToolResult> {
   const { ctx, deps } = arrival;
   ctx.state.tool = tool.name;
   try {

@@ -13,13 +13,13 @@ import {
 } from '../core/define-endpoint.ts';
 import type { ClientIdentity, DeepReadonly, WithClock } from '../core/endpoint-spec.ts';
 import { requireExisting } from '../core/http-error.ts';
-import { opaqueIdField, wholeNumberField } from '../core/request-fields.ts';
+import { uncheckedIdField, wholeNumberField } from '../core/request-fields.ts';
 import { idempotencyKeySchema } from '../core/idempotency-key.ts';
 import { storeInlineFile, type InlineMediaDeps, isDataUrl } from '../dialects/inline-media.ts';
-import { jsonFromText, convertScalars } from '../dialects/translate-fields.ts';
+import { jsonFromText, fieldValueFromText } from '../dialects/translate-fields.ts';
 import { isObject } from '../../platform/text/json.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { maxUploadMegabytes, uploadFromUrl, uploadKindByFileName } from '../../media/references/upload-rules.ts';
+import { maxUploadMegabytes, uploadFromUrl, kindByStoredName } from '../../media/references/upload-rules.ts';
 import { listModels } from '../models/model-routes.ts';
 import { modelSummaryText, summarizeModel, modelSummarySchema } from './model-summary.ts';
 import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
@@ -116,7 +116,7 @@ function withScalars(body: ToolArguments, models: ModelCatalogue): ToolArguments
   const of = typeof model === 'string' ? models.get(model)?.input : undefined;
   const isNested = (name: string) => name.endsWith('Urls') || name === 'options';
   const valueOf = (name: string, value: unknown) =>
-    convertScalars(name, isNested(name) ? jsonFromText(value) : value, of);
+    fieldValueFromText(name, isNested(name) ? jsonFromText(value) : value, of);
   const fields = Object.entries(input).map(([name, value]) => [name, valueOf(name, value)]);
   return { ...body, input: Object.fromEntries(fields) as unknown };
 }
@@ -162,7 +162,7 @@ const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelTaskDeps> = {
   },
 };
 
-const getInput = z.strictObject({ taskId: opaqueIdField, wait_seconds: wait });
+const getInput = z.strictObject({ taskId: uncheckedIdField, wait_seconds: wait });
 const getVideo: Tool<ReadDeps> = {
   name: 'get_video',
   title: 'Get a video',
@@ -198,7 +198,7 @@ const uploadMedia: Tool<InlineMediaDeps> = {
     const url = String(await storeInlineFile(deps, identity.caller.accountId, { path: 'data', value, notFile }));
     const upload = requireExisting(uploadFromUrl(deps.publicUrl, url), 'media_missing');
     const fields = mediaFields
-      .filter(({ media }) => media === uploadKindByFileName[upload.fileName])
+      .filter(({ media }) => media === kindByStoredName[upload.fileName])
       .map(({ name }) => name);
     return { data: { url, fields }, text: `${url} for ${fields.join(', ')}` };
   },

@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/timing/duration.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import type { MediaToSend, VerifiedLink, ProxiedDownload, ResultStore } from '../../media/store/result-store.ts';
+import type { MediaToSend, VerifiedLink, ProxiedRange, ResultStore } from '../../media/store/result-store.ts';
 
 export type SendMediaDeps = WithDb & {
   readonly resultStore: Pick<ResultStore, 'sourceOf'>;
@@ -18,7 +18,7 @@ type SentMedia = {
   /** The response may be cached for this time. */
   readonly seconds: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly passing?: ProxiedDownload;
+  readonly passing?: ProxiedRange;
 };
 
 /** Sends a file of the result store, or redirects to it in a bucket. Explains a missing one. */

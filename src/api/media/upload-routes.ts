@@ -7,7 +7,7 @@ import {
   maxUploads,
   mediaFormats,
   uploadKey,
-  uploadKindByFileName,
+  kindByStoredName,
   uploadMediaTypes,
   uploadUrl,
 } from '../../media/references/upload-rules.ts';
@@ -18,7 +18,7 @@ import { unixMs } from '../core/request-fields.ts';
 import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
 import { isMultipartForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
-import { requireAnnouncedFileBytes, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-body.ts';
+import { requireSizeWithinLimit, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-body.ts';
 import type { InlineMediaDeps } from '../dialects/inline-media.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
@@ -68,14 +68,14 @@ export const uploadMedia = defineEndpoint({
     const maxBytes = isMultipartForm(ctx) ? largest + maxFormOverhead : largest;
     const receive = (path: string) =>
       isMultipartForm(ctx) ? saveFormFile(ctx, path, maxBytes) : saveBodyToFile(ctx, path, maxBytes, limit);
-    return withUploadSlot({ accountId, bytes: requireAnnouncedFileBytes(ctx, maxBytes) }, async () => {
+    return withUploadSlot({ accountId, bytes: requireSizeWithinLimit(ctx, maxBytes) }, async () => {
       // A video takes minutes on a slow line.
       allowSlowBody(ctx.req);
       const outcome = await deps.storeUpload(accountId, receive);
       if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
       if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the file ${outcome.why}` }]);
       const { upload, expiresAt } = outcome;
-      const kind = uploadKindByFileName[upload.fileName];
+      const kind = kindByStoredName[upload.fileName];
       return {
         url: uploadUrl(deps.publicUrl, upload),
         kind,

@@ -17,7 +17,7 @@ import {
   maxUnixMs,
   oneOf,
   orNull,
-  plainTextField,
+  oneLineTextField,
   wholeNumberField,
   unixMs,
 } from '../core/request-fields.ts';
@@ -59,7 +59,7 @@ const set = defineEndpoint({
   summary: 'Publish an announcement in the console',
   description: 'Replaces the announcement before it. Open pages of the console show it within a minute.',
   body: z.strictObject({
-    text: plainTextField(maxAnnouncementLength),
+    text: oneLineTextField(maxAnnouncementLength),
     level: oneOf(announcementLevels).default('info'),
     link: z
       .url({ protocol: /^https?$/, error: linkError })

@@ -8,7 +8,7 @@ import {
   cutPage,
   idParameter,
   nextCursorSchema,
-  numberedPageParameters,
+  numericIdPageParameters,
   strictQuery,
 } from '../core/query-parameters.ts';
 
@@ -49,7 +49,7 @@ const list = defineEndpoint({
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     operatorId: idParameter('an operator').optional(),
-    ...numberedPageParameters,
+    ...numericIdPageParameters,
   }),
   data: z.strictObject({ actions: z.array(actionSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { accountId, operatorId, cursor: before, limit } }, { db }) => {

@@ -4,7 +4,7 @@ import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, unixMs } from '../core/request-fields.ts';
 import { cutPage, idPageParameters, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
 import { readLastChecks } from '../../credits/maintenance-times.ts';
 import { type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
@@ -70,7 +70,7 @@ const start = defineEndpoint({
     "Creates a checkout at the payment provider. Open `checkoutUrl` in the customer's browser; it leads back to the account's credits, " +
     'with `topUp` and `checkout` (`success` or `cancelled`) in the query. The credits are granted once the payment has arrived, which ' +
     `may be before or after that. At most ${maxOpenTopUps} checkouts of an account may be open.`,
-  body: z.strictObject({ package: opaqueIdField.meta({ description: 'The name of a package.' }) }),
+  body: z.strictObject({ package: uncheckedIdField.meta({ description: 'The name of a package.' }) }),
   data: z.strictObject({ topUpId: z.string(), checkoutUrl: z.string(), expireTime: unixMs }),
   failures: [
     'payments_disabled',

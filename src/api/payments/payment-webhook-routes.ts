@@ -4,7 +4,7 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
 import { maxBodyBytes } from '../core/request-sizes.ts';
-import { requireAnnouncedBytes, readBodyBytes } from '../core/server/read-body.ts';
+import { requireTypeAndSize, readBodyBytes } from '../core/server/read-body.ts';
 import type { Logger } from 'pino';
 import {
   InvalidPaymentEvent,
@@ -38,7 +38,7 @@ export const paymentWebhookEndpoints = paymentProviderNames.map((name) =>
     data: z.strictObject({}),
     failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', ...databaseFailures],
     handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }: Deps) => {
-      requireAnnouncedBytes(ctx, { types, maxBytes: maxBodyBytes });
+      requireTypeAndSize(ctx, { types, maxBytes: maxBodyBytes });
       const body = await readBodyBytes(ctx.req, maxBodyBytes);
       if (provider?.name !== name) throw new HttpError('payments_disabled');
       const event = await provider

@@ -19,11 +19,11 @@ import { setSessionCookie } from '../sign-in/session-cookie.ts';
 import type { Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, unixMs } from '../core/request-fields.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
 import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import { numberedPageParameters, strictQuery } from '../core/query-parameters.ts';
+import { numericIdPageParameters, strictQuery } from '../core/query-parameters.ts';
 
 /** The console shows all members on one page. */
 const maxMembers = 1000;
@@ -92,7 +92,7 @@ const withdraw = defineEndpoint({
   route: 'POST /api/console/v1/members/withdraw',
   scope: 'owner',
   summary: 'Withdraw an invitation',
-  body: z.strictObject({ linkId: opaqueIdField }),
+  body: z.strictObject({ linkId: uncheckedIdField }),
   data: z.strictObject({ linkId: z.string() }),
   failures: ['link_not_found'],
   handler: async ({ input: { linkId }, ctx, ...person }, { db }) => {
@@ -110,7 +110,7 @@ const setRole = defineEndpoint({
   summary: "Change a member's role",
   description:
     "Ends the member's sessions and withdraws open invitations to them. An owner who changes their own role gets a new cookie.",
-  body: z.strictObject({ userId: opaqueIdField, role: roleField }),
+  body: z.strictObject({ userId: uncheckedIdField, role: roleField }),
   data: z.strictObject({ userId: z.string(), role: z.enum(roles) }),
   answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
   failures: ['member_not_found', 'last_owner'],
@@ -129,7 +129,7 @@ const remove = defineEndpoint({
   needsRecentProof: true,
   summary: 'Remove a member',
   description: 'Takes effect immediately. Withdraws open invitations to the member.',
-  body: z.strictObject({ userId: opaqueIdField }),
+  body: z.strictObject({ userId: uncheckedIdField }),
   data: z.strictObject({ userId: z.string() }),
   failures: ['member_not_found', 'last_owner'],
   handler: async ({ input: { userId }, ctx, ...person }, { db }) => {
@@ -145,7 +145,7 @@ const events = defineEndpoint({
   scope: 'owner',
   summary: 'List security events of the account',
   description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
-  query: strictQuery(numberedPageParameters),
+  query: strictQuery(numericIdPageParameters),
   data: securityEventsSchema,
   handler: async ({ accountId, query: { cursor: before, limit } }, { db }) =>
     presentSecurityEventPage(await listAccountSecurityEvents(db, accountId, { before, limit: limit + 1 }), limit),

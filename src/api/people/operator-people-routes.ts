@@ -19,7 +19,7 @@ import { emailField } from './person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, oneOf, requiredMessage, unixMs } from '../core/request-fields.ts';
+import { idField, oneOf, requiredOrInvalidMessage, unixMs } from '../core/request-fields.ts';
 import type { SessionDeps } from '../sign-in/authenticate-session.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
 import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
@@ -29,7 +29,7 @@ import {
   cursorParameter,
   idParameter,
   nextCursorSchema,
-  numberedPageParameters,
+  numericIdPageParameters,
   pageParameters,
   strictQuery,
   textParameter,
@@ -61,7 +61,7 @@ const events = defineEndpoint({
   route: 'GET /api/admin/v1/people/events',
   summary: 'List security events of all accounts',
   description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
-  query: strictQuery(numberedPageParameters),
+  query: strictQuery(numericIdPageParameters),
   data: securityEventsSchema,
   handler: async ({ query: { cursor: before, limit } }, { db }) =>
     presentSecurityEventPage(await listAllSecurityEvents(db, { before, limit: limit + 1 }), limit),
@@ -194,7 +194,7 @@ const setOperator = defineEndpoint({
   route: 'POST /api/admin/v1/people/operator',
   summary: 'Grant or revoke the operator role',
   description: 'Ends the sessions of the person. Revoking also withdraws open links to them. Idempotent.',
-  body: z.strictObject({ ...personField, isOperator: z.boolean({ error: requiredMessage('must be true or false') }) }),
+  body: z.strictObject({ ...personField, isOperator: z.boolean({ error: requiredOrInvalidMessage('must be true or false') }) }),
   failures: ['person_not_found', 'last_operator'],
   handler: async ({ actor, input }, { db }) =>
     changedUser(await setUserIsOperatorAs(db, actor, input, input.isOperator)),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { securityEventKinds } from '../../accounts/sign-in/session-lifetimes.ts';
-import type { SecurityEvent } from '../../accounts/people/security-events.ts';
+import type { RecordedSecurityEvent } from '../../accounts/people/security-events.ts';
 import { unixMs } from '../core/request-fields.ts';
 import { cutPage, nextCursorSchema } from '../core/query-parameters.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
@@ -29,12 +29,12 @@ const eventSchema = z
 export const securityEventsSchema = z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema });
 
 /** `events`: one more than the limit, if there is a next page. */
-export function presentSecurityEventPage(events: readonly SecurityEvent[], limit: number) {
+export function presentSecurityEventPage(events: readonly RecordedSecurityEvent[], limit: number) {
   const { page, nextCursor } = cutPage(events, limit, ({ eventId }) => String(eventId));
   return { events: page.map(presentSecurityEvent), nextCursor };
 }
 
-export function presentSecurityEvent({ createdAt: createTime, details = {}, ...event }: SecurityEvent) {
+export function presentSecurityEvent({ createdAt: createTime, details = {}, ...event }: RecordedSecurityEvent) {
   const { userId, email, accountId, actor, address, userAgent } = event;
   return pickSchemaFields(eventSchema, {
     ...event,

@@ -4,7 +4,7 @@ import { currency } from '../../catalogue/prices/upstream-cost.ts';
 import type { Catalogue, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { maxMarginMs, readCreditsOutsideTasks, readMargin, readPaidMoney } from '../../credits/reports/margin.ts';
-import { providerSwitchStates, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
+import { providerSwitchPositions, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -12,7 +12,7 @@ import { type ProviderTestReport, providerTestOutcomes } from '../../catalogue/p
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { maxUnixMs, oneOf, reasonField, requiredMessage } from '../core/request-fields.ts';
+import { maxUnixMs, oneOf, reasonField, requiredOrInvalidMessage } from '../core/request-fields.ts';
 import {
   bookedCreditsSchema,
   paidMoneySchema,
@@ -37,7 +37,7 @@ const list = defineEndpoint({
 });
 
 const providerError = 'must be the name of a provider';
-export const providerNameField = z.string({ error: requiredMessage(providerError) });
+export const providerNameField = z.string({ error: requiredOrInvalidMessage(providerError) });
 
 /** Throws the refusal of a name that no provider has. */
 export async function requireProvider(db: Database, catalogue: Catalogue, name: string): Promise<ProviderStatus> {
@@ -57,7 +57,7 @@ const set = defineEndpoint({
     'ends cooldowns.',
   body: z.strictObject({
     provider: providerNameField,
-    state: oneOf(providerSwitchStates),
+    state: oneOf(providerSwitchPositions),
     reason: reasonField,
   }),
   data: providerSchema,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cooldownReasons, providerSwitchStates } from '../../tasks/jobs/provider-pools.ts';
+import { cooldownReasons, providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
 import { unixMs } from '../core/request-fields.ts';
 
 const poolSchema = z.strictObject({
@@ -28,7 +28,7 @@ export const providerSchema = z
     provider: z.string(),
     kind: z.string().nullable().meta({ description: 'Null when the catalogue no longer names the provider.' }),
     origin: z.string().nullable().meta({ description: 'Null for the preview, which runs on our workers.' }),
-    state: z.enum(providerSwitchStates),
+    state: z.enum(providerSwitchPositions),
     reason: z.string().nullable(),
     who: z.string().nullable(),
     changeTime: unixMs.nullable(),

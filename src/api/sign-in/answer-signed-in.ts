@@ -45,7 +45,7 @@ export const meSchema = z
   .meta({ id: 'Me' });
 
 /** The headers of a response that signs in. */
-export const sessionCookieHeader = { 'Set-Cookie': 'The session cookie.' };
+export const sessionCookieHeaderDoc = { 'Set-Cookie': 'The session cookie.' };
 
 export async function readMe({ db }: WithDb, session: SignedIn) {
   const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;

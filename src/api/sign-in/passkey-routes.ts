@@ -15,7 +15,7 @@ import {
 } from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { signIn } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, sessionCookieHeader, meSchema } from './answer-signed-in.ts';
+import { answerSignedIn, sessionCookieHeaderDoc, meSchema } from './answer-signed-in.ts';
 import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import {
   authenticationOptions,
@@ -29,7 +29,7 @@ import {
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
-import { opaqueIdField, plainTextField, unixMs } from '../core/request-fields.ts';
+import { uncheckedIdField, oneLineTextField, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
@@ -68,7 +68,7 @@ async function newChallenge({ db }: WithDb, kind: ChallengeKind, userId?: string
   return challenge;
 }
 
-const nameField = plainTextField(200).meta({ description: 'Such as the device that the passkey is on.' });
+const nameField = oneLineTextField(200).meta({ description: 'Such as the device that the passkey is on.' });
 
 const registerOptions = defineEndpoint({
   operationId: 'passkeyRegistrationOptions',
@@ -135,7 +135,7 @@ const signInWithPasskey = defineEndpoint({
   description: "Sets the cookie of a new session. The browser's earlier session ends.",
   body: z.strictObject({ response: browserAnswerField }),
   data: meSchema,
-  answerHeaders: sessionCookieHeader,
+  answerHeaders: sessionCookieHeaderDoc,
   failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_sign_ins', ...databaseFailures],
   handler: async ({ input: { response }, ctx }, deps: SignInDeps) => {
     const { db } = deps;
@@ -166,7 +166,7 @@ const remove = defineEndpoint({
   scope: 'session',
   needsRecentProof: true,
   summary: 'Remove a passkey',
-  body: z.strictObject({ passkeyId: opaqueIdField }),
+  body: z.strictObject({ passkeyId: uncheckedIdField }),
   data: z.strictObject({ passkeyId: z.string() }),
   failures: ['passkey_not_found'],
   handler: async ({ session, input: { passkeyId }, ctx }, { db }) => {

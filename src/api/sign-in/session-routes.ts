@@ -2,13 +2,13 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { type ListedSession, listSessions } from '../../accounts/sign-in/sessions.ts';
 import { changePassword, endOtherSessions, endOwnSession } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, sessionCookieHeader, meSchema } from './answer-signed-in.ts';
+import { answerSignedIn, sessionCookieHeaderDoc, meSchema } from './answer-signed-in.ts';
 import { requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
 import { passwordField } from '../people/person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting } from '../core/http-error.ts';
-import { opaqueIdField, unixMs } from '../core/request-fields.ts';
+import { uncheckedIdField, unixMs } from '../core/request-fields.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const sessionSchema = z.strictObject({
@@ -43,7 +43,7 @@ const end = defineEndpoint({
   route: 'POST /api/console/v1/sessions/end',
   scope: 'session',
   summary: 'End a session',
-  body: z.strictObject({ sessionId: opaqueIdField }),
+  body: z.strictObject({ sessionId: uncheckedIdField }),
   data: z.strictObject({ sessionId: z.string() }),
   failures: ['session_not_found'],
   handler: async ({ session, input: { sessionId }, ctx }, { db }) => {
@@ -71,7 +71,7 @@ const password = defineEndpoint({
   description: 'Ends all other sessions and replaces the cookie of this one.',
   body: z.strictObject({ currentPassword: passwordField, newPassword: passwordField }),
   data: meSchema,
-  answerHeaders: sessionCookieHeader,
+  answerHeaders: sessionCookieHeaderDoc,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { currentPassword, newPassword }, ctx }, deps: Deps) => {
     const { checkedHash } = await checkPassword(ctx, deps, {

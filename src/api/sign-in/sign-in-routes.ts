@@ -6,7 +6,7 @@ import { confirmSignUp, maxAccountNameLength } from '../../credits/sign-up/confi
 import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
 import { acceptLinkAndSignIn, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';
 import { findUserByEmail, hasOperator } from '../../accounts/people/users.ts';
-import { answerSignedIn, sessionCookieHeader, meSchema, readMe } from './answer-signed-in.ts';
+import { answerSignedIn, sessionCookieHeaderDoc, meSchema, readMe } from './answer-signed-in.ts';
 import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
 import { checkPassword, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
 import { emailField, passwordField } from '../people/person-fields.ts';
@@ -16,13 +16,13 @@ import type { Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { plainTextField, requiredMessage, unixMs } from '../core/request-fields.ts';
+import { oneLineTextField, requiredOrInvalidMessage, unixMs } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import type { IdentityProviderDeps } from './oidc-routes.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 
-const tokenField = z.string({ error: requiredMessage('must be the text after the # of the link') }).max(200);
+const tokenField = z.string({ error: requiredOrInvalidMessage('must be the text after the # of the link') }).max(200);
 
 type LinkDeps = WithDb & { readonly signUp: SignUpPolicy };
 type OfferDeps = LinkDeps & SessionDeps & PasswordDeps & IdentityProviderDeps;
@@ -106,12 +106,12 @@ const accept = defineEndpoint({
     token: tokenField,
     email: emailField.nullish().meta({ description: 'Only for a setup link.' }),
     password: passwordField,
-    accountName: plainTextField(maxAccountNameLength)
+    accountName: oneLineTextField(maxAccountNameLength)
       .nullish()
       .meta({ description: 'The name of the account that a sign-up opens.' }),
   }),
   data: meSchema,
-  answerHeaders: sessionCookieHeader,
+  answerHeaders: sessionCookieHeaderDoc,
   failures: [
     'link_not_found',
     'code_invalid',
@@ -163,7 +163,7 @@ const signInWithPassword = defineEndpoint({
   description: "Sets the session cookie. The browser's earlier session ends.",
   body: z.strictObject({ email: emailField, password: passwordField }),
   data: meSchema,
-  answerHeaders: sessionCookieHeader,
+  answerHeaders: sessionCookieHeaderDoc,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', ...databaseFailures],
   handler: async ({ input: { email, password }, ctx }, deps: SignInDeps) => {
     limitSignIns(ctx, deps.signIns);
@@ -212,7 +212,7 @@ const authenticateAgain = defineEndpoint({
     'For the next ten minutes, requests that require a recent authentication are allowed. Replaces the session cookie.',
   body: z.strictObject({ password: passwordField }),
   data: meSchema,
-  answerHeaders: sessionCookieHeader,
+  answerHeaders: sessionCookieHeaderDoc,
   failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
   handler: async ({ session, input: { password }, ctx }, deps: SessionDeps & PasswordDeps) => {
     const { checkedHash } = await checkPassword(ctx, deps, { email: session.email, password, session });

@@ -15,7 +15,7 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
-import { idField, plainTextField, unixMs } from '../core/request-fields.ts';
+import { idField, oneLineTextField, unixMs } from '../core/request-fields.ts';
 import { limitCodeAttempts, limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
@@ -32,7 +32,7 @@ const signUp = defineEndpoint({
     'registered already, which gets a mail without a link.',
   body: z.strictObject({
     email: emailField,
-    code: plainTextField(64)
+    code: oneLineTextField(64)
       .nullish()
       .meta({ description: 'A redemption code, if the sign-up requires one. The new account redeems it.' }),
   }),

@@ -10,7 +10,7 @@ export const taskIdsField = z
   .max(maxTasks, { error: idsError });
 
 /** The response to a request that acts on several tasks. */
-export function outcomesSchema<Outcome extends z.ZodType>(outcome: Outcome) {
+export function outcomesSchemaOf<Outcome extends z.ZodType>(outcome: Outcome) {
   return z.strictObject({
     tasks: z.array(outcome).meta({ description: 'One for each task that was found.' }),
     notFound: z.int().nonnegative().meta({ description: 'The number of ids that no task has.' }),

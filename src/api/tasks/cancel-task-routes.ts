@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { cancelTaskAs, type CancelTaskDeps, cancelTaskFor, finishCancellation } from '../../tasks/end/cancel-task.ts';
-import { actOnEachTask, outcomesSchema, taskIdsField } from './act-on-many-tasks.ts';
+import { actOnEachTask, outcomesSchemaOf, taskIdsField } from './act-on-many-tasks.ts';
 import { failCodes, finalStates } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting } from '../core/http-error.ts';
-import { idField, opaqueIdField, reasonField } from '../core/request-fields.ts';
+import { idField, uncheckedIdField, reasonField } from '../core/request-fields.ts';
 
 const cancelledTaskSchema = z
   .strictObject({
@@ -28,7 +28,7 @@ export const cancelTask = defineEndpoint({
     'Ends an unfinished task with `cancelled`, refunds it in full and stops its generation. A task that has ended stays unchanged. ' +
     'Idempotent.',
   body: z.strictObject(
-    { taskId: opaqueIdField.min(1, { error: 'is required' }) },
+    { taskId: uncheckedIdField.min(1, { error: 'is required' }) },
     { error: 'must have only the field taskId' },
   ),
   data: cancelledTaskSchema,
@@ -55,7 +55,7 @@ const adminCancel = defineEndpoint({
   },
 });
 
-const cancelledTasksSchema = outcomesSchema(cancelledTaskSchema);
+const cancelledTasksSchema = outcomesSchemaOf(cancelledTaskSchema);
 
 const each =
   'Each task is cancelled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +

@@ -7,12 +7,12 @@ import {
   deleteContentOfEndedTask,
   deleteResultFiles,
 } from '../../tasks/end/delete-content-of-task.ts';
-import { actOnEachTask, outcomesSchema, taskIdsField } from './act-on-many-tasks.ts';
+import { actOnEachTask, outcomesSchemaOf, taskIdsField } from './act-on-many-tasks.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
-import { idField, opaqueIdField, reasonField, unixMs } from '../core/request-fields.ts';
+import { idField, uncheckedIdField, reasonField, unixMs } from '../core/request-fields.ts';
 
 const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
 
@@ -26,7 +26,7 @@ export const deleteTask = defineEndpoint({
   scope: 'content:delete',
   summary: 'Delete the content of a task',
   description: `${scopeOfDeletion} In the console, only owners have this permission.`,
-  body: z.strictObject({ taskId: opaqueIdField.min(1, { error: 'is required' }) }),
+  body: z.strictObject({ taskId: uncheckedIdField.min(1, { error: 'is required' }) }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps: DeleteTaskDeps) => {
@@ -45,7 +45,7 @@ export const deleteTasks = defineEndpoint({
     'Deletes what `deleteTask` deletes. Each task is deleted on its own: those that have not ended stay unchanged and have ' +
     '`deleted: false`. Idempotent, so a request that failed can be sent again.',
   body: z.strictObject({ taskIds: taskIdsField }),
-  data: outcomesSchema(
+  data: outcomesSchemaOf(
     z
       .strictObject({
         taskId: z.string(),

@@ -2,14 +2,14 @@ import type { TaskFilter } from '../../tasks/list/task-filter.ts';
 import { type ListedTask, listTasks } from '../../tasks/list/task-list.ts';
 import {
   aboutOperatorFilter,
-  operatorTaskFilterOf,
+  boundedOperatorFilterOf,
   operatorTaskFilter,
   ownTaskFilterOf,
   ownTaskFilter,
   type OperatorFilterDeps,
-  type TaskSearchDeps,
+  type PromptSearchDeps,
 } from './task-list-routes.ts';
-import { answerCsv, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
+import { prepareCsvDownload, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { strictQuery } from '../core/query-parameters.ts';
@@ -31,8 +31,8 @@ const exportTasks = defineEndpoint({
   description: exported,
   query: strictQuery(ownTaskFilter),
   ...csvAnswer,
-  handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & TaskSearchDeps) =>
-    answerCsv(ctx, fileName, columns, pagesOf(deps.db, ownTaskFilterOf(accountId, query, deps))),
+  handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & PromptSearchDeps) =>
+    prepareCsvDownload(ctx, fileName, columns, pagesOf(deps.db, ownTaskFilterOf(accountId, query, deps))),
 });
 
 const adminExport = defineEndpoint({
@@ -43,7 +43,7 @@ const adminExport = defineEndpoint({
   query: strictQuery(operatorTaskFilter),
   ...csvAnswer,
   handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) =>
-    answerCsv(ctx, fileName, [...columns, ...columnsOfOperators], pagesOf(deps.db, operatorTaskFilterOf(query, deps))),
+    prepareCsvDownload(ctx, fileName, [...columns, ...columnsOfOperators], pagesOf(deps.db, boundedOperatorFilterOf(query, deps))),
 });
 
 type Column = CsvColumn<ListedTask>;

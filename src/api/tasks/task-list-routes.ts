@@ -30,8 +30,8 @@ import {
 import { dayMs } from '../../platform/timing/duration.ts';
 
 /** `searchesPrompts`: lists of tasks can be searched by words of prompts. */
-export type TaskSearchDeps = { readonly searchesPrompts: boolean };
-export type OperatorFilterDeps = TaskSearchDeps & WithClock;
+export type PromptSearchDeps = { readonly searchesPrompts: boolean };
+export type OperatorFilterDeps = PromptSearchDeps & WithClock;
 
 // Lists, counts and exports take the same filters, so that all three are about the same tasks.
 
@@ -73,7 +73,7 @@ type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
 type Complete<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] | undefined };
 
 /** A parameter has the name of its filter, or is mapped to filters here. Any other one, and a filter without one, does not compile. */
-function filterOf(query: Partial<OperatorFilter>, deps: TaskSearchDeps): TaskFilter {
+function filterOf(query: Partial<OperatorFilter>, deps: PromptSearchDeps): TaskFilter {
   // A parameter that the request leaves out is undefined.
   const { search, failCode, outcome, from: fromMs, to: toMs, ...named } = query as Complete<OperatorFilter>;
   const filters: Pick<Complete<TaskFilter>, keyof typeof named> = named;
@@ -94,7 +94,7 @@ function failCodesOf(failCode?: FailCode, outcome?: FailOutcome): readonly FailC
   );
 }
 
-export function ownTaskFilterOf(accountId: string, query: Partial<OwnFilter>, deps: TaskSearchDeps): TaskFilter {
+export function ownTaskFilterOf(accountId: string, query: Partial<OwnFilter>, deps: PromptSearchDeps): TaskFilter {
   return { ...filterOf(query, deps), accountId };
 }
 
@@ -111,13 +111,13 @@ export const aboutOperatorFilter =
   `Without \`accountId\`, filters by ${unindexedNames} cover only the ${maxScanMs / dayMs} days before ` +
   '`to`, or before now. Words of prompts require an `accountId`.';
 
-export function operatorTaskFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
+export function boundedOperatorFilterOf(query: Partial<OperatorFilter>, deps: OperatorFilterDeps): TaskFilter {
   const filter = filterOf(query, deps);
   const { fromMs = 0, toMs } = filter;
   return { ...filter, fromMs: readsAllTasks(filter) ? Math.max(fromMs, (toMs ?? deps.now()) - maxScanMs) : fromMs };
 }
 
-type ListDeps = WithDb & TaskSearchDeps & TaskRecordDeps;
+type ListDeps = WithDb & PromptSearchDeps & TaskRecordDeps;
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
@@ -148,7 +148,7 @@ const adminList = defineEndpoint({
   query: strictQuery({ ...operatorTaskFilter, ...idPageParameters }),
   data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit, ...query } }, deps: ListDeps & WithClock) => {
-    const filter = { ...operatorTaskFilterOf(query, deps), after, limit: limit + 1 };
+    const filter = { ...boundedOperatorFilterOf(query, deps), after, limit: limit + 1 };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
   },
@@ -187,7 +187,7 @@ const count = defineEndpoint({
   description: counted,
   query: strictQuery(sharedFilter),
   data: taskCountsSchema,
-  handler: async ({ caller: { accountId }, query }, deps: WithDb & TaskSearchDeps) => ({
+  handler: async ({ caller: { accountId }, query }, deps: WithDb & PromptSearchDeps) => ({
     counts: await countTasks(deps.db, ownTaskFilterOf(accountId, query, deps)),
   }),
 });
@@ -200,7 +200,7 @@ const adminCount = defineEndpoint({
   query: strictQuery(operatorFilter),
   data: taskCountsSchema,
   handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({
-    counts: await countTasks(deps.db, operatorTaskFilterOf(query, deps)),
+    counts: await countTasks(deps.db, boundedOperatorFilterOf(query, deps)),
   }),
 });
 

@@ -5,7 +5,7 @@ import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { resolveCatalogue } from './resolve-catalogue.ts';
 import type { ReferencedFile } from './cross-checks.ts';
 import { fileRowsOfPrice } from '../prices/prices-schema.ts';
-import { type FileProblem, fieldOrUndefined, fieldsOrNone } from './file-problems.ts';
+import { type FileProblem, fieldOrUndefined, fieldPairsOrNone } from './file-problems.ts';
 import type { Catalogue } from './catalogue-schema.ts';
 import { ConfigError, errorCode, SetupError } from '../../platform/errors.ts';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
@@ -182,7 +182,7 @@ function referencedFile(kind: 'workflow' | 'http', { data, problems }: Parsed): 
 }
 
 function workflowProblem(data: unknown): string | undefined {
-  const nodes = fieldsOrNone(data).map(([, node]) => node);
+  const nodes = fieldPairsOrNone(data).map(([, node]) => node);
   if (nodes.length > 0 && nodes.every((node) => typeof fieldOrUndefined(node, 'class_type') === 'string')) {
     const [problem] = placeholderProblems(data);
     return problem === undefined ? undefined : `this file is wrong in a placeholder: ${problem}`;

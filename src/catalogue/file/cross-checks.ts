@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
-import { parseFileData, fieldOrUndefined, fieldsOrNone, itemsOrNone, type FileProblem } from './file-problems.ts';
+import { parseFileData, fieldOrUndefined, fieldPairsOrNone, itemsOrNone, type FileProblem } from './file-problems.ts';
 import {
   declaresParameter,
   parameterSchemas,
@@ -8,7 +8,7 @@ import {
   type SecretRef,
   secretRef,
 } from './provider-schema.ts';
-import type { modelRulesSchema } from '../models/input-rules.ts';
+import type { providerFileRulesSchema } from '../models/input-rules.ts';
 
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
 // problems are in one report, also those between parts that have problems of their own.
@@ -19,7 +19,7 @@ export type ReferencedFile = {
   readonly problem?: string | undefined;
   readonly images?: 'link' | 'data-url' | 'upload';
   readonly clips?: 'link' | 'data-url';
-  readonly rules?: z.output<typeof modelRulesSchema>;
+  readonly rules?: z.output<typeof providerFileRulesSchema>;
   /** The upstream deletes a job after this time. */
   readonly keepsJobsHours?: number;
 };
@@ -30,7 +30,7 @@ export type SecretUser = 'provider' | 'moderation';
 export type SecretCheck = (ref: SecretRef, user: SecretUser) => string | undefined;
 
 export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly FileProblem[] {
-  const providers = fieldsOrNone(fieldOrUndefined(data, 'providers'));
+  const providers = fieldPairsOrNone(fieldOrUndefined(data, 'providers'));
   const models = itemsOrNone(fieldOrUndefined(data, 'models'));
   const kinds = new Map(
     providers.map(([name, settings]) => [name, fieldOrUndefined(settings, 'kind') ?? 'none'] as const),
@@ -70,7 +70,7 @@ function providerProblems(
   files: CatalogueFiles,
   secretProblem: SecretCheck,
 ): readonly FileProblem[] {
-  const secrets = fieldsOrNone(fieldOrUndefined(settings, 'secrets')).map(
+  const secrets = fieldPairsOrNone(fieldOrUndefined(settings, 'secrets')).map(
     ([secret, ref]) => [['secrets', secret], ref] as const,
   );
   const refs = [[['key'], fieldOrUndefined(settings, 'key')] as const, ...secrets];

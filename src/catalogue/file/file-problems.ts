@@ -51,7 +51,7 @@ export function fieldOrUndefined(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-export function fieldsOrNone(value: unknown): readonly (readonly [string, unknown])[] {
+export function fieldPairsOrNone(value: unknown): readonly (readonly [string, unknown])[] {
   return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
@@ -60,7 +60,7 @@ export function itemsOrNone(value: unknown): readonly unknown[] {
 }
 
 /** Returns the entries of all tiers with their paths in the file. */
-export function entriesOf<Entry, Model>(
+export function entriesWithPaths<Entry, Model>(
   models: readonly (Model & { readonly tiers?: readonly (readonly Entry[])[] | undefined })[],
 ) {
   return models.flatMap((model, index) =>

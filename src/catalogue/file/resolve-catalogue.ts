@@ -9,15 +9,15 @@ import {
   catalogueSchema,
   type TierEntry,
 } from './catalogue-schema.ts';
-import { upstreamSizeProblems, parametersWithResolution } from '../input/upstream-size.ts';
+import { upstreamSizeProblems, parametersWithDefaultResolution } from '../input/upstream-size.ts';
 import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { priceRowsOf } from '../prices/prices-schema.ts';
 import {
-  entriesOf,
+  entriesWithPaths,
   parseFileData,
   fieldOrUndefined,
-  fieldsOrNone,
+  fieldPairsOrNone,
   itemsOrNone,
   type FileProblem,
 } from './file-problems.ts';
@@ -36,9 +36,9 @@ export type CatalogueWorld = {
   readonly isReachableFrom: (baseUrl: string) => boolean;
 };
 
-export type ResolvedCatalogue = { readonly problems: readonly FileProblem[]; readonly catalogue?: Catalogue };
+export type CatalogueOrProblems = { readonly problems: readonly FileProblem[]; readonly catalogue?: Catalogue };
 
-export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): ResolvedCatalogue {
+export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): CatalogueOrProblems {
   const { readFile = () => ({}), secretProblem = () => undefined, isReachableFrom = () => true } = world;
   const { locate = (path: string) => ({ path }) } = world;
   const files = readFiles(data, readFile);
@@ -63,7 +63,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
 }
 
 function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
-  const settings = fieldsOrNone(fieldOrUndefined(data, 'providers')).map(([, one]) => one);
+  const settings = fieldPairsOrNone(fieldOrUndefined(data, 'providers')).map(([, one]) => one);
   const http = settings.map((one) =>
     fieldOrUndefined(one, 'kind') === 'http' ? fieldOrUndefined(one, 'file') : undefined,
   );
@@ -96,7 +96,7 @@ function buildCatalogue(
   files: CatalogueFiles,
   reaches: Reaches,
   locate: LocateFile,
-): Required<ResolvedCatalogue> {
+): Required<CatalogueOrProblems> {
   const { creditValue, models } = data;
   const packages = new Map(Object.entries(data.packages));
   const providers: Providers = new Map<string, ProviderSettings>([
@@ -210,7 +210,7 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters: parametersWithResolution(settings.kind, parameters, model.input),
+    parameters: parametersWithDefaultResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
     ...(repeats && { onRefusedOutput: 'resubmit' as const }),
@@ -263,7 +263,7 @@ export function knownUpstreamRules(
 }
 
 function ruleProblems({ models }: Catalogue): readonly FileProblem[] {
-  return entriesOf([...models.values()]).flatMap(({ entry, path }) => {
+  return entriesWithPaths([...models.values()]).flatMap(({ entry, path }) => {
     const contradiction = contradictionIn(entry.rules);
     if (contradiction === undefined) return [];
     const message = `together with those of model and provider they ${contradiction}`;
@@ -276,7 +276,7 @@ function paidRepeatProblems({ providers, models }: CatalogueData): readonly File
   const ofProviders = Object.entries(providers).map(([name, settings]) => {
     return { ...settings, provider: name, path: ['providers', name] };
   });
-  const ofEntries = entriesOf(models).map(({ entry, path }) => ({ ...entry, path }));
+  const ofEntries = entriesWithPaths(models).map(({ entry, path }) => ({ ...entry, path }));
   const paid = [...ofProviders, ...ofEntries].filter(({ provider, onRefusedOutput }) => {
     return onRefusedOutput === 'resubmit' && providers[provider]?.failedJobs !== 'free';
   });

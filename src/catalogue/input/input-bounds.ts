@@ -85,7 +85,7 @@ export const requires = z
   .transform((names) => [names].flat())
   .optional();
 export const singleUrl = z.strictObject({ required: z.boolean().optional(), requires });
-export const megabytes = (standard: number) => z.int().min(1).max(1000).default(standard);
+export const megabytesBound = (standard: number) => z.int().min(1).max(1000).default(standard);
 export const clips = {
   min: z.int().min(0).max(20).default(0),
   max: z.int().min(1).max(20),

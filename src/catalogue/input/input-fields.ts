@@ -10,7 +10,7 @@ import {
   defaultDuration,
   requires,
   singleUrl,
-  megabytes,
+  megabytesBound,
   isMinAtMostMax,
   minAboveMaxIssue,
   type CountBounds,
@@ -23,7 +23,7 @@ import {
 } from './input-bounds.ts';
 import {
   defaultOptions,
-  optionsBoundsSchema,
+  declaredOptionsSchema,
   optionsSchema,
   type OptionsBounds,
   type OptionValue,
@@ -229,12 +229,12 @@ export const inputFields = {
     'video',
     z.strictObject({
       ...clips,
-      maxMegabytes: megabytes(100),
+      maxMegabytes: megabytesBound(100),
       maxPixels: z.int().min(1).max(36_000_000).default(8_294_400).meta({ description: 'Width × height.' }),
     }),
     'videos',
   ),
-  audioUrls: clipsField('audio', z.strictObject({ ...clips, maxMegabytes: megabytes(30) }), 'audio'),
+  audioUrls: clipsField('audio', z.strictObject({ ...clips, maxMegabytes: megabytesBound(30) }), 'audio'),
   seed: field({
     kind: 'optional',
     bounds: z
@@ -254,7 +254,7 @@ export const inputFields = {
   }),
   options: field<Readonly<Record<string, OptionValue>>, OptionsBounds, 'optional'>({
     kind: 'optional',
-    bounds: optionsBoundsSchema,
+    bounds: declaredOptionsSchema,
     request: (bounds) => optionsSchema(bounds).nullish(),
     standardValue: defaultOptions,
     record: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])),

@@ -53,7 +53,7 @@ export type OptionBounds = z.output<typeof option>;
 export type OptionsBounds = Readonly<Record<string, OptionBounds>>;
 
 /** The declaration of a model's options in the catalogue. */
-export const optionsBoundsSchema = z
+export const declaredOptionsSchema = z
   .record(optionName, option)
   .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= 50, {
     error: 'must have 1 to 50 options',

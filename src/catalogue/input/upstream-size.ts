@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { isBelowResolution } from '../media/frame-size.ts';
+import { isClearlyBelowResolution } from '../media/frame-size.ts';
 import { defaultOf, type ModelInput } from './task-input.ts';
 import { resolutions } from './input-bounds.ts';
 import type { CatalogueModel } from '../file/catalogue-schema.ts';
-import { entriesOf, type FileProblem } from '../file/file-problems.ts';
+import { entriesWithPaths, type FileProblem } from '../file/file-problems.ts';
 import { declaresParameter, type ProviderKind } from '../file/provider-schema.ts';
 
 // `width` and `height` among the parameters of an entry: the size in which its upstream makes 16:9 at the model's default resolution.
@@ -13,7 +13,7 @@ const sizeSchema = z.object({ width: z.int(), height: z.int(), resolution: z.enu
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** Adds the resolution to which the size belongs, for the adapters; 720p is left out. */
-export function parametersWithResolution(kind: ProviderKind, parameters: Parameters, input?: ModelInput): Parameters {
+export function parametersWithDefaultResolution(kind: ProviderKind, parameters: Parameters, input?: ModelInput): Parameters {
   const hasOwnSize = declaresParameter(kind, 'width') && sizeSchema.safeParse(parameters).success;
   if (input === undefined || !hasOwnSize) return parameters;
   const resolution = defaultOf(input, 'resolution');
@@ -25,11 +25,11 @@ export function upstreamSizeProblems(
   models: readonly CatalogueModel[],
   kindOf: (provider: string) => ProviderKind | undefined,
 ) {
-  return entriesOf(models).flatMap(({ entry: { provider, parameters }, model, path }): FileProblem[] => {
+  return entriesWithPaths(models).flatMap(({ entry: { provider, parameters }, model, path }): FileProblem[] => {
     const { data } = sizeSchema.safeParse(parameters);
     if (model.fit !== 'keep' || data === undefined || !declaresParameter(kindOf(provider), 'width')) return [];
     const { width, height, resolution = '720p' } = data;
-    if (!isBelowResolution(resolution, { widthPx: width, heightPx: height })) return [];
+    if (!isClearlyBelowResolution(resolution, { widthPx: width, heightPx: height })) return [];
     const message = `${width} × ${height} is smaller than the ${resolution} of the model; enlarge it, or set fit: convert`;
     return [{ path: [...path, 'parameters'], message }];
   });

@@ -38,26 +38,26 @@ export function frameSize(resolution: Resolution, ratio: Ratio, firstImage: Fram
 const leastShare = 0.9;
 
 /** True if a video of this size is not one of the resolution: both its short side and its area are clearly smaller. */
-export function isBelowResolution(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+export function isClearlyBelowResolution(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
   const lines = linesOf(resolution);
   const area = (lines * lines * 16) / 9;
   return Math.min(widthPx, heightPx) < leastShare * lines && widthPx * heightPx < leastShare * area;
 }
 
 /** True if a video of this size is one of a higher resolution: both its short side and its area are clearly larger. */
-export function isAboveResolution(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+export function isClearlyAboveResolution(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
   const lines = linesOf(resolution);
   const area = (lines * lines * 16) / 9;
   return Math.min(widthPx, heightPx) * leastShare > lines && widthPx * heightPx * leastShare > area;
 }
 
 /** More of a frame than this share would be cut off in the shape of the other one; that of 16:9 and 4:3 is 25 %. */
-export const maxCutShare = 0.3;
+export const maxFrameShapeDifference = 0.3;
 
 /** Returns why a last frame cannot end a video that begins with the first one; undefined if it can. */
 export function lastFrameRefusal(first: FrameSize, last: FrameSize): string | undefined {
   const [one, other] = [first, last].map(({ widthPx, heightPx }) => widthPx / heightPx) as [number, number]; // of two
-  if (Math.min(one, other) >= (1 - maxCutShare) * Math.max(one, other)) return undefined;
+  if (Math.min(one, other) >= (1 - maxFrameShapeDifference) * Math.max(one, other)) return undefined;
   return `is ${last.widthPx}×${last.heightPx} px and the first frame is ${first.widthPx}×${first.heightPx} px; crop both to the same shape`;
 }
 

@@ -1,7 +1,7 @@
 import type { Ratio, Resolution } from '../input/input-bounds.ts';
 
 /** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
-export type StoredVideoRequirements = {
+export type ConversionBeforeStorage = {
   /** False removes the sound. A silent video stays silent. */
   readonly audio: boolean;
   /** `convert` scales the picture and cuts it at two sides, to the size of resolution and ratio. */

@@ -55,7 +55,7 @@ export const rules = z
 export type Rules = z.output<typeof rules>;
 
 /** The limits of a vendor's models in a file of the kind `http`. */
-export const modelRulesSchema = z.array(
+export const providerFileRulesSchema = z.array(
   rules.extend({
     models: z
       .array(z.string().min(1).max(180))
@@ -66,7 +66,7 @@ export const modelRulesSchema = z.array(
   }),
 );
 
-type ModelRules = z.output<typeof modelRulesSchema>;
+type ModelRules = z.output<typeof providerFileRulesSchema>;
 
 export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
   const isMeant = (name: string) =>

@@ -83,7 +83,7 @@ export function modelOfAlias(models: ModelCatalogue, name: string): string {
  * Returns the model's name for clients of the dialect `kie` and of other APIs: the one that the request of a task had, else its first
  * alias, else its own name.
  */
-export function modelNameForClient(models: ModelCatalogue, model: string, requested?: string): string {
+export function requestedNameOrAlias(models: ModelCatalogue, model: string, requested?: string): string {
   return requested ?? models.get(model)?.aliases?.[0] ?? model;
 }
 
@@ -101,7 +101,7 @@ export type FoundPrice =
   | { readonly ok: false; readonly message: string };
 
 /** Finds a price of a known model by its name, which may be left out if the model has only one. */
-export function findPriceByName(models: ModelCatalogue, model: string, name: string | undefined): FoundPrice {
+export function resolvePriceName(models: ModelCatalogue, model: string, name: string | undefined): FoundPrice {
   const names = (models.get(model)?.prices ?? []).map((price) => price.name);
   const [only, ...others] = names;
   if (name === undefined) {

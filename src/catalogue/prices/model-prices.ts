@@ -49,7 +49,7 @@ export type PriceRow = {
 };
 
 /** Amounts with the name of their price. */
-export type ApplicablePrice = PriceAmounts & { readonly name: string };
+export type AmountsWithPriceName = PriceAmounts & { readonly name: string };
 
 /** The fields that may decide a price: those of a validated input, or of a draft in the console. */
 export type PricedInput = {
@@ -75,15 +75,15 @@ function presenceOf(value: string | readonly string[] | undefined): Presence {
  * Returns all amounts that could apply to an input, so that the first ones that have begun apply: in the order of the prices, and of one
  * price the latest first. The accept statement chooses among them by the clock of the database.
  */
-export function applicablePrices(rows: readonly PriceRow[], input: PricedInput): readonly ApplicablePrice[] {
+export function amountsMatchingInput(rows: readonly PriceRow[], input: PricedInput): readonly AmountsWithPriceName[] {
   return rows
     .filter(({ when }) => matchesConditions(when, input))
     .flatMap(({ name, amounts }) => amounts.toReversed().map((one) => ({ name, ...one })));
 }
 
 /** Returns the price of an input at an instant; undefined if none has begun. */
-export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: number): ApplicablePrice | undefined {
-  return applicablePrices(rows, input).find(({ fromMs }) => fromMs <= atMs);
+export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: number): AmountsWithPriceName | undefined {
+  return amountsMatchingInput(rows, input).find(({ fromMs }) => fromMs <= atMs);
 }
 
 export function creditsFor(

@@ -2,13 +2,13 @@ import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { optionSchema } from '../input/input-options.ts';
 import { type ModelInput, requiredBy } from '../input/task-input.ts';
 import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './model-prices.ts';
-import { type PlacedPrice, type PlacedRow, type PriceData, groupRowsByPrice } from './prices-schema.ts';
+import { type PlacedPrice, type PlacedRow, type PriceData, groupRowsByConditions } from './prices-schema.ts';
 import type { FileProblem } from '../file/file-problems.ts';
 
 // Checks the prices of a model against its input: no condition may be impossible, and no row unreachable.
 
 export function priceProblems(rows: readonly PriceData[], input: ModelInput): readonly FileProblem[] {
-  const prices = groupRowsByPrice(rows);
+  const prices = groupRowsByConditions(rows);
   const impossible = prices.flatMap(({ conditions, rows: [first] }) =>
     conditions.flatMap((condition): readonly FileProblem[] => {
       const message = conditionProblem(condition, input);

@@ -71,7 +71,7 @@ export const pricesSchema = z
     // Rows with invalid conditions cannot be compared.
     if (context.issues.some(({ path }) => path?.[1] === 'when')) return;
     const issue = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
-    const prices = groupRowsByPrice(rows);
+    const prices = groupRowsByConditions(rows);
     for (const price of prices) for (const [path, message] of timeProblems(price)) issue([...path], message);
     for (const [path, message] of nameProblems(prices)) issue([...path], message);
     const standard = prices.find(({ conditions }) => conditions.length === 0);
@@ -88,7 +88,7 @@ export const pricesSchema = z
   });
 
 /** The rows of each price, in the order of the first ones. */
-export function groupRowsByPrice(rows: readonly PriceData[]): readonly PlacedPrice[] {
+export function groupRowsByConditions(rows: readonly PriceData[]): readonly PlacedPrice[] {
   const prices = new Map<string, { readonly when: NonNullable<PriceData['when']>; readonly rows: PlacedRow[] }>();
   for (const [index, one] of rows.entries()) {
     const { when = {}, from } = one;
@@ -138,7 +138,7 @@ function nameOf({ when, rows }: PlacedPrice): string {
 
 /** Returns the prices of the model; the amounts of each in the order of their beginning. */
 export function priceRowsOf(rows: readonly PriceData[]): readonly PriceRow[] {
-  return groupRowsByPrice(rows).map((price) => ({
+  return groupRowsByConditions(rows).map((price) => ({
     name: nameOf(price),
     when: price.when,
     amounts: price.rows

@@ -3,7 +3,7 @@ import { inputLimits, ratios, resolutions } from '../input/input-bounds.ts';
 
 // The schema of the example in a file that describes a job API.
 
-export const jobErrorKinds = ['content', 'image', 'input', 'upstream'] as const;
+export const permanentErrorKinds = ['content', 'image', 'input', 'upstream'] as const;
 export const temporaryErrorKinds = ['busy', 'overloaded', 'operator'] as const;
 
 const exampleInput = z.strictObject({
@@ -46,7 +46,7 @@ const exchange = z.strictObject({
     .optional()
     .meta({ description: 'The request of `result.path` and its answer.' }),
   means: z.enum([
-    ...(['accepted', ...temporaryErrorKinds, ...jobErrorKinds, 'unknown'] as const),
+    ...(['accepted', ...temporaryErrorKinds, ...permanentErrorKinds, 'unknown'] as const),
     ...(['queued', 'running', 'succeeded', 'missing', 'unclear', 'found', 'later'] as const),
     ...(['cancelled', 'ended', 'runs_on'] as const),
   ]),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { currency } from '../prices/upstream-cost.ts';
 import { parseFileData, type FileProblem } from '../file/file-problems.ts';
-import { modelRulesSchema } from '../models/input-rules.ts';
-import { example, jobErrorKinds, temporaryErrorKinds } from './provider-file-example.ts';
+import { providerFileRulesSchema } from '../models/input-rules.ts';
+import { example, permanentErrorKinds, temporaryErrorKinds } from './provider-file-example.ts';
 import { compileExpression, type Expression, ExpressionError } from './jsonata-expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
@@ -175,7 +175,7 @@ const errorRule = z.strictObject({
     .optional()
     .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
   contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
-  kind: z.enum([...jobErrorKinds, ...temporaryErrorKinds, 'unknown']).meta({
+  kind: z.enum([...permanentErrorKinds, ...temporaryErrorKinds, 'unknown']).meta({
     description:
       'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for; ' +
       'unknown: a job may have been created.',
@@ -220,7 +220,7 @@ const providerFile = z
       description: 'The form in which prompts refer to images there, such as [Image{n}].',
     }),
     keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
-    rules: modelRulesSchema.max(50).default([]).meta({
+    rules: providerFileRulesSchema.max(50).default([]).meta({
       description:
         'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
     }),

@@ -11,7 +11,7 @@ import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
 import { LazyAccountPages, LazyOperatorPages } from '../lazy-areas.tsx';
 import { Toasts } from '../ui/feedback/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { SignedOutFrameUntilRead } from './signed-out-frame.tsx';
+import { SignedOutLoadingOrError } from './signed-out-frame.tsx';
 import { Forbidden, NoAccount, NotFound } from './page-states.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountShell, OperatorShell } from './shell.tsx';
@@ -43,7 +43,7 @@ function SignedIn() {
   const me = read.data;
   const [path] = useLocation();
   const search = useSearch();
-  if (me === undefined) return <SignedOutFrameUntilRead of={read} title={brand.name} />;
+  if (me === undefined) return <SignedOutLoadingOrError of={read} title={brand.name} />;
   if (me === null) {
     const next = path === '/' ? '' : `?next=${encodeURIComponent(search === '' ? path : `${path}?${search}`)}`;
     return <Redirect to={`${signInPaths.signIn}${next}`} replace />;

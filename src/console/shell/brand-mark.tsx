@@ -1,7 +1,7 @@
 import { brand } from '../api/page-brand.ts';
 
 /** The logo of the service, else a frame of film that plays. */
-export function BrandMark() {
+export function BrandLogo() {
   if (brand.logo !== undefined) return <img class="brand-mark" src={brand.logo} alt="" />;
   return (
     <svg class="brand-mark" viewBox="0 0 26 26" aria-hidden="true">

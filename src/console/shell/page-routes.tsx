@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import type { PageDeclaration } from '../pages.ts';
-import { areaPath } from '../paths.ts';
+import { accountOrOperatorPath } from '../paths.ts';
 import { DeclaredTitle } from '../ui/page-layout.tsx';
 import { NotFound } from './page-states.tsx';
 import { Shortcuts } from './keyboard/shortcuts.tsx';
@@ -22,7 +22,7 @@ export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
       <Switch>
         {Object.entries(declared).flatMap(([name, { path, title }]) => {
           const [Page, Detail] = [pages[name], details[name]];
-          const address = `${areaPath(account)}${path}`;
+          const address = `${accountOrOperatorPath(account)}${path}`;
           return [
             Page !== undefined && (
               <Route key={address} path={address}>

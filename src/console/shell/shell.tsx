@@ -7,7 +7,7 @@ import { brand } from '../api/page-brand.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { AccountBanners, OperatorBanners } from './banners/banners.tsx';
-import { BrandMark } from './brand-mark.tsx';
+import { BrandLogo } from './brand-mark.tsx';
 import { OfflineBanner } from './banners/offline-banner.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountSidebar, OperatorSidebar } from './sidebar.tsx';
@@ -70,7 +70,7 @@ function Frame({ sidebar, banner, children }: FrameProps) {
           >
             <MenuIcon size={18} />
           </Button>
-          <BrandMark />
+          <BrandLogo />
           <span class="title">{brand.name}</span>
         </header>
         {isOpen && (

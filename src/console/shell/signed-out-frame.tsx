@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/page-brand.ts';
 import { type Read, ReadError } from '../ui/feedback/loaded.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
-import { BrandMark } from './brand-mark.tsx';
+import { BrandLogo } from './brand-mark.tsx';
 import { shellText } from './shell-text.ts';
 import './signed-out-frame.css';
 
@@ -18,7 +18,7 @@ export function SignedOutFrame({ title, lead, children }: GateProps) {
     <main class="gate" id="main" tabIndex={-1}>
       <div class="card">
         <p class="brand">
-          <BrandMark /> {brand.name}
+          <BrandLogo /> {brand.name}
         </p>
         <h1>{title}</h1>
         {lead !== undefined && <p class="soft">{lead}</p>}
@@ -52,7 +52,7 @@ function BrandLinks() {
 }
 
 /** Replaces a page before a sign-in until its data has loaded. */
-export function SignedOutFrameUntilRead({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
+export function SignedOutLoadingOrError({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
   if (of.error === null) return <SignedOutSkeleton />;
   return (
     <SignedOutFrame title={title}>

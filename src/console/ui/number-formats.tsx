@@ -48,7 +48,7 @@ export function bytes(count: number): string {
 export type CreditAmounts = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
 
 /** "33 credits per second of video", "200 credits per video", or both, which add up. */
-export function creditAmountWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts): string {
+export function creditPriceWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts): string {
   const perVideo = `${credits(creditsPerVideo)} per video`;
   if (creditsPerSecond === 0) return perVideo;
   return `${credits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;

@@ -1,8 +1,8 @@
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { AccountClosed, lockAccount } from '../../accounts/accounts.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { type AuditedAnswer, changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { fieldValues, parametersOf } from '../../platform/database/sql-fragments.ts';
+import { type AnswerWithAction, changeWithAudit } from '../../accounts/operators/audit-log.ts';
+import { pickFieldValues, parametersOf } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 
 /** A failed task is refunded in full; a partial refund is the difference of the price for a video that fell short of its order. */
@@ -35,14 +35,14 @@ const entryColumns = `id as "entryId", task_id as "taskId",
  * SQL: an id below all entries of the account from this time on (Unix
  * milliseconds). It is a bound, and not always that of the last entry before.
  */
-export function entryIdBeforeTimeSql(account: string, ms: string): string {
+export function entryIdLowerBoundSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at < to_timestamp(${ms} / 1000) - interval '5 minutes'
       order by created_at desc, id desc limit 1)), 0)`;
 }
 
 /** SQL: an id above all entries of the account before this time. It is a bound, and not always that of the first entry after. */
-export function entryIdAfterTimeSql(account: string, ms: string): string {
+export function entryIdUpperBoundSql(account: string, ms: string): string {
   return `coalesce((select id from ledger_entries where kind = 'charge' and task_id = (
       select id from tasks where account_id = ${account} and created_at >= to_timestamp(${ms} / 1000) + interval '5 minutes'
       order by created_at, id limit 1)), ${Number.MAX_SAFE_INTEGER})`;
@@ -76,7 +76,7 @@ with account as (
 insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key, top_up_id)
 select id, $3, $2::bigint, balance, $4, $5, $6 from account
 returning ${entryColumns}`,
-  values: (booking) => fieldValues(booking, 'accountId', 'amount', 'kind', 'reason', 'idempotencyKey', 'topUpId'),
+  values: (booking) => pickFieldValues(booking, 'accountId', 'amount', 'kind', 'reason', 'idempotencyKey', 'topUpId'),
 });
 
 export type LedgerFilter = {
@@ -109,9 +109,9 @@ select balance, entry.* from accounts left join lateral (
   where account_id = ${$.accountId} and id < ${$.before}
     and (${$.kind} is null or kind = ${$.kind}) and (${$.taskId} is null or task_id = ${$.taskId})
     and (${$.fromMs} is null
-      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${entryIdBeforeTimeSql($.accountId, $.fromMs)}))
+      or (created_at >= to_timestamp(${$.fromMs} / 1000) and id > ${entryIdLowerBoundSql($.accountId, $.fromMs)}))
     and (${$.toMs} is null
-      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${entryIdAfterTimeSql($.accountId, $.toMs)}))
+      or (created_at < to_timestamp(${$.toMs} / 1000) and id < ${entryIdUpperBoundSql($.accountId, $.toMs)}))
   order by id desc limit ${$.limit}
 ) entry on true where accounts.id = ${$.accountId} order by "entryId" desc`,
   values: ({ before = Number.MAX_SAFE_INTEGER, ...filter }) => values({ ...filter, before }),
@@ -159,10 +159,10 @@ export const findBooking = maybeOne<LedgerEntry & { readonly isSame: boolean }, 
   text: `
 select ${entryColumns}, (account_id, kind, amount, reason) = ($2, $3, $4, $5) as "isSame"
 from ledger_entries where idempotency_key = $1`,
-  values: (booking) => fieldValues(booking, 'idempotencyKey', 'accountId', 'kind', 'amount', 'reason'),
+  values: (booking) => pickFieldValues(booking, 'idempotencyKey', 'accountId', 'kind', 'amount', 'reason'),
 });
 
-async function bookOnce(transaction: Database, booking: Booking): Promise<AuditedAnswer<BookingOutcome>> {
+async function bookOnce(transaction: Database, booking: Booking): Promise<AnswerWithAction<BookingOutcome>> {
   const { accountId, kind, amount, reason } = booking;
   const account = await lockAccount(transaction, accountId);
   if (account === undefined) return { answer: { kind: 'account_not_found' } };

@@ -16,9 +16,9 @@ export const paymentOutcomes = [
   'unknown',
 ] as const;
 /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
-export type PaymentSettled = { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
+export type PaymentOutcomeEvent = { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
 
-export type PaymentDeps = SettlementDeps & { readonly log: Log; readonly events: Emits<PaymentSettled> };
+export type PaymentDeps = SettlementDeps & { readonly log: Log; readonly events: Emits<PaymentOutcomeEvent> };
 
 /** Reads what an event is about from the provider and applies it. */
 export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {

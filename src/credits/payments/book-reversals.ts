@@ -1,6 +1,6 @@
 import { bookCredits } from '../ledger/ledger-entries.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import type { PaymentProvider, Reversal } from './payment-provider.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';
@@ -118,11 +118,11 @@ const storeReversal = none<[topUpId: string, reversal: StoredReversal & Pick<Rev
 insert into top_up_reversals (top_up_id, reference, kind, minor_units, is_taken, is_final) values ($1, $2, $3, $4, $5, $6)
 on conflict (top_up_id, reference) do update
 set minor_units = excluded.minor_units, is_taken = excluded.is_taken, is_final = excluded.is_final`,
-  values: (id, one) => [id, ...fieldValues(one, 'reference', 'kind', 'minorUnits', 'isTaken', 'isFinal')],
+  values: (id, one) => [id, ...pickFieldValues(one, 'reference', 'kind', 'minorUnits', 'isTaken', 'isFinal')],
 });
 
 /** Lists payments with refunds or disputes that may still change. */
-export const listOpenReversals = many<
+export const listPaymentsWithUnsettledReversals = many<
   { readonly topUpId: string; readonly paymentId: string },
   [after: string | undefined, limit: number]
 >({

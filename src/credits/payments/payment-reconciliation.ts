@@ -5,7 +5,7 @@ import { markPaymentsReconciled } from '../maintenance-times.ts';
 import { many } from '../../platform/database/statement.ts';
 import { type Payment, PaymentsUnavailable } from './payment-provider.ts';
 import { applyPayment, applyReversals, type PaymentDeps } from './apply-payments.ts';
-import { listOpenReversals } from './book-reversals.ts';
+import { listPaymentsWithUnsettledReversals } from './book-reversals.ts';
 import { deleteUngrantedPayment } from './settle-payment.ts';
 import {
   expireTopUpOfUnknownCheckout,
@@ -63,7 +63,7 @@ export async function reconcilePayments(
     if ((await findTopUpByPayment(db, paymentId)) === undefined) continue;
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
-  for await (const { paymentId } of pagesOf((after) => listOpenReversals(db, after, pageSize))) {
+  for await (const { paymentId } of pagesOf((after) => listPaymentsWithUnsettledReversals(db, after, pageSize))) {
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
   for (const { checkoutId } of await listUngrantedPayments(db, maxUngranted)) {

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Order, PaymentProvider, PaymentProviderName, PaymentState } from './payment-provider.ts';
@@ -69,8 +69,8 @@ insert into top_ups (id, account_id, package, credits, currency, minor_units, pr
 select $1, id, $3, $4, $5, $6, $7, $8 from accounts where id = $2
 on conflict do nothing`,
   values: (order, by) => [
-    ...fieldValues(order, 'topUpId', 'accountId', 'package', 'credits', 'currency', 'minorUnits'),
-    ...fieldValues(by, 'name', 'isTest'),
+    ...pickFieldValues(order, 'topUpId', 'accountId', 'package', 'credits', 'currency', 'minorUnits'),
+    ...pickFieldValues(by, 'name', 'isTest'),
   ],
 });
 

@@ -1,5 +1,5 @@
-import type { ApplicablePrice } from '../../catalogue/prices/model-prices.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import type { AmountsWithPriceName } from '../../catalogue/prices/model-prices.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
 // The price of a task. Charges, quotes and price lists use this one rule: the first of the listed prices that has begun applies, and
@@ -17,7 +17,7 @@ export const operatorsPriceSql = (columns: string, { model, name, account, at }:
     and decided.account_id ${account} and decided.withdrawn_at is null and decided.effective_from <= ${at}
     order by decided.effective_from desc, decided.id desc limit 1)`;
 
-/** SQL for a table of `ApplicablePrice`, from JSON. */
+/** SQL for a table of `AmountsWithPriceName`, from JSON. */
 export const listedPricesSql = (json: string) => `
   rows from (json_to_recordset(${json}) as (name text, "creditsPerSecond" integer, "creditsPerVideo" integer, "fromMs" float8))
     with ordinality as listed (name, credits_per_second, credits_per_video, from_ms, nth)`;
@@ -56,7 +56,7 @@ export type QuotedTask = {
   readonly model: string;
   readonly durationSeconds: number;
   /** The prices that may apply to its input, in the order in which they are decided. */
-  readonly listedPrices: readonly ApplicablePrice[];
+  readonly listedPrices: readonly AmountsWithPriceName[];
 };
 
 /** Returns what a task would be charged if it was created now; undefined if no price has begun. */
@@ -67,7 +67,7 @@ select price_name as "priceName", credits_per_second as "creditsPerSecond", cred
   $3::integer * credits_per_second + credits_per_video as credits
 from ${taskPriceSql({ model: '$1::text', accountId: '$2::uuid', listed: '$4::json', at: 'now()' })} price`,
   values: ({ listedPrices, ...task }) => [
-    ...fieldValues(task, 'model', 'accountId', 'durationSeconds'),
+    ...pickFieldValues(task, 'model', 'accountId', 'durationSeconds'),
     JSON.stringify(listedPrices),
   ],
 });

@@ -2,7 +2,7 @@ import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type DoneAction, changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 import { operatorsPriceSql } from './price-rule.ts';
 
@@ -66,7 +66,7 @@ where ($6::float8 is null or to_timestamp($6::float8 / 1000) >= clock_timestamp(
   and ($3::uuid is null or exists (select from accounts where id = $3))
 returning ${priceColumns}, 'announced' as state`,
   values: ({ leadMs = priceLeadMs, ...price }) => [
-    ...fieldValues(price, 'model', 'priceName', 'accountId', 'creditsPerSecond', 'creditsPerVideo', 'fromMs'),
+    ...pickFieldValues(price, 'model', 'priceName', 'accountId', 'creditsPerSecond', 'creditsPerVideo', 'fromMs'),
     leadMs,
     price.who,
     price.reason,
@@ -148,7 +148,7 @@ group by model, price_name order by model, price_name`,
 });
 
 /** Undefined if operators never set this price. It may have left the catalogue since. */
-export const findSetPrice = maybeOne<
+export const findPriceEverSet = maybeOne<
   Pick<OperatorPrice, 'priceId'>,
   [price: Pick<OperatorPrice, 'model' | 'priceName'>]
 >({

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { entryIdAfterTimeSql, entryIdBeforeTimeSql } from '../ledger/ledger-entries.ts';
+import { entryIdUpperBoundSql, entryIdLowerBoundSql } from '../ledger/ledger-entries.ts';
 import { entrySectionSql, statementSections } from './ledger-sections.ts';
 
 // The statement of an account for a month in UTC: its balance before, its ledger entries, its balance after.
@@ -53,8 +53,8 @@ const selectStatement = many<Row, [month: Month]>({
   plannedAnew: true,
   text: `
 with account as (
-  select name, ${entryIdBeforeTimeSql('$1', '$2::float8')} as before_start, ${entryIdBeforeTimeSql('$1', '$3::float8')} as before_end,
-    ${entryIdAfterTimeSql('$1', '$3::float8')} as after_end
+  select name, ${entryIdLowerBoundSql('$1', '$2::float8')} as before_start, ${entryIdLowerBoundSql('$1', '$3::float8')} as before_end,
+    ${entryIdUpperBoundSql('$1', '$3::float8')} as after_end
   from accounts where id = $1
 ), entry as materialized (
   select ledger_entries.* from account join ledger_entries

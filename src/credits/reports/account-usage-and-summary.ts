@@ -1,4 +1,4 @@
-import { entryIdAfterTimeSql, entryIdBeforeTimeSql, refundKinds } from '../ledger/ledger-entries.ts';
+import { entryIdUpperBoundSql, entryIdLowerBoundSql, refundKinds } from '../ledger/ledger-entries.ts';
 import { literalList } from '../../platform/database/sql-fragments.ts';
 import { many, one } from '../../platform/database/statement.ts';
 
@@ -21,7 +21,7 @@ type Days = { readonly accountId: string; readonly fromMs: number; readonly toMs
 // A charge is booked in the statement that creates its task, so both are of one time.
 const otherEntries = (kinds: string) => `
   from ledger_entries
-  where account_id = $1 and kind ${kinds} and id > ${entryIdBeforeTimeSql('$1', '$2::float8')} and id < ${entryIdAfterTimeSql('$1', '$3::float8')}
+  where account_id = $1 and kind ${kinds} and id > ${entryIdLowerBoundSql('$1', '$2::float8')} and id < ${entryIdUpperBoundSql('$1', '$3::float8')}
     and created_at >= to_timestamp($2 / 1000) and created_at < to_timestamp($3 / 1000)`;
 
 /** Charges count on the day of the create, refunds on the day of the task's end. Days without entries are left out. */

@@ -7,7 +7,7 @@ import { setMembership } from '../../accounts/people/memberships.ts';
 import { consumeLink, openLinkSql, type Link, linkColumns } from '../../accounts/sign-in/one-time-links.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import { openRecordedSession, type UserSigningIn } from '../../accounts/sign-in/sign-in.ts';
+import { openRecordedSession, type SignInContext } from '../../accounts/sign-in/sign-in.ts';
 import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
 import { claimStartCredit } from './start-credit.ts';
 import { createUser, lockEmail, type User } from '../../accounts/people/users.ts';
@@ -15,7 +15,7 @@ import { createUser, lockEmail, type User } from '../../accounts/people/users.ts
 export const maxAccountNameLength = 200;
 const usualAccountName = 'New account';
 
-export type SignUpConfirmation = {
+export type SignUpToConfirm = {
   readonly link: Pick<Link, 'linkId' | 'codeHash'>;
   readonly email: string;
   /** Undefined for a person whom an identity provider has identified. */
@@ -32,7 +32,7 @@ export type SignUpConfirmation = {
  */
 export function confirmSignUp(
   db: Database,
-  confirmation: SignUpConfirmation & Pick<UserSigningIn, 'before'>,
+  confirmation: SignUpToConfirm & Pick<SignInContext, 'before'>,
 ): Promise<SessionWithToken | 'code_invalid' | undefined> {
   const { origin, before } = confirmation;
   return db
@@ -52,7 +52,7 @@ export function confirmSignUp(
  */
 export async function openAccountOfSignUp(
   db: Runner,
-  { link, email, passwordHash, accountName = usualAccountName, policy, origin, requestId }: SignUpConfirmation,
+  { link, email, passwordHash, accountName = usualAccountName, policy, origin, requestId }: SignUpToConfirm,
 ): Promise<User | undefined> {
   const mailboxHash = hashMailbox(email);
   await lockEmail(db, email);

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { lockOpenAccounts } from '../../accounts/people/memberships.ts';
-import { CodeTaken, findSignUpLinkToEmail, openAccountOfSignUp, type SignUpConfirmation } from './confirm-sign-up.ts';
+import { CodeTaken, findSignUpLinkToEmail, openAccountOfSignUp, type SignUpToConfirm } from './confirm-sign-up.ts';
 import type { VerifiedIdentity } from '../../accounts/sign-in/identity-provider.ts';
 import {
   consumeLink,
@@ -11,14 +11,14 @@ import {
 import { removePasskeys } from '../../accounts/sign-in/passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { endSessionsOfUser, type SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import { grantFromLink, openRecordedSession, type UserSigningIn } from '../../accounts/sign-in/sign-in.ts';
+import { grantFromLink, openRecordedSession, type SignInContext } from '../../accounts/sign-in/sign-in.ts';
 import { maybeOne, none, type Runner } from '../../platform/database/statement.ts';
 import {
   createUser,
   findUserByEmail,
   lockEmail,
   lockUser,
-  setPassword,
+  writePasswordHash,
   type User,
 } from '../../accounts/people/users.ts';
 
@@ -40,9 +40,9 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
   text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
 });
 
-type Visit = Omit<UserSigningIn, 'user'> & {
+type Visit = Omit<SignInContext, 'user'> & {
   /** Sign-up is off by default. */
-  readonly signUp?: Pick<SignUpConfirmation, 'policy' | 'requestId'> | undefined;
+  readonly signUp?: Pick<SignUpToConfirm, 'policy' | 'requestId'> | undefined;
 };
 
 /** Signs in the user of an identity and accepts the invitations to its e-mail, or its sign-up; undefined if it has no enabled user. */
@@ -104,7 +104,7 @@ async function linkIdentity(
   { issuer, subject }: Identity,
   origin: Origin,
 ): Promise<void> {
-  await setPassword(db, userId, undefined);
+  await writePasswordHash(db, userId, undefined);
   await removePasskeys(db, userId);
   await endSessionsOfUser(db, userId);
   await withdrawResetLinks(db, email);

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { CalledBy } from '../../accounts/keys/scopes-and-caller.ts';
 import { recordSecurityEvent, type Origin } from '../../accounts/people/security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { fieldValues } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, one } from '../../platform/database/statement.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
@@ -54,7 +54,7 @@ values ($1, $2, $3, $4, $5, $6, to_timestamp($7::float8 / 1000)) returning ${col
     linkId,
     hash,
     accountId,
-    ...fieldValues(link, 'taskId', 'title', 'showsAccount', 'expiresAt'),
+    ...pickFieldValues(link, 'taskId', 'title', 'showsAccount', 'expiresAt'),
   ],
 });
 

@@ -142,7 +142,7 @@ from tasks where id = any($1::uuid[]) and ${playableVideoSql} order by created_a
 });
 
 /** The videos of an account among these tasks. */
-export const findVideosOfAccount = many<Task, [accountId: string, taskIds: readonly string[]]>({
+export const findAccountVideosByIds = many<Task, [accountId: string, taskIds: readonly string[]]>({
   name: 'find-videos',
   text: `
 select ${taskColumns} from tasks
@@ -150,7 +150,7 @@ where id = any($2::uuid[]) and account_id = $1 and ${playableVideoSql} order by 
 });
 
 /** The videos of any account among these tasks. */
-export const findVideosOfAnyAccount = many<Task, [taskIds: readonly string[]]>({
+export const findAnyVideosByIds = many<Task, [taskIds: readonly string[]]>({
   name: 'find-playable-videos',
   text: `
 select ${taskColumns} from tasks where id = any($1::uuid[]) and ${playableVideoSql} order by created_at desc, id desc`,

@@ -1,4 +1,4 @@
-import { rateOfCreatesSql } from '../../accounts/accounts.ts';
+import { ownCreateRateColumn } from '../../accounts/accounts.ts';
 import { activeKeySql } from '../../accounts/keys/scopes-and-caller.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
 import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
@@ -27,7 +27,7 @@ export const fixedAccountLimits = {
 export const findAccountLimitUse = maybeOne<AccountLimitUse, [accountId: string]>({
   name: 'find-account-usage',
   text: `
-select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${rateOfCreatesSql},
+select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${ownCreateRateColumn},
   greatest(0, coalesce(extract(epoch from create_due_at - now()) * 1000, 0))::float8 as "createDueInMs",
   stored.files as uploads, stored.bytes as "uploadedBytes",
   (select count(*)::int from api_keys where account_id = $1 and ${activeKeySql}) as "activeKeys"

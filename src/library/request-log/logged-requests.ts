@@ -99,10 +99,10 @@ export const findLogCutoff = maybeOne<{ readonly endedAt: number }, [length: num
   text: `select ended_at as "endedAt" from api_requests order by ended_at desc offset $1 limit 1`,
 });
 
-export type OverlongLog = { readonly accountId: string; readonly endedAt: number };
+export type AccountOverLogLimit = { readonly accountId: string; readonly endedAt: number };
 
 /** Lists accounts with more than `length` requests, each with the time of the first one beyond. */
-export const listOverlongLogs = many<OverlongLog, [length: number]>({
+export const listOverlongLogs = many<AccountOverLogLimit, [length: number]>({
   name: 'list-overlong-request-logs',
   text: `
 with recursive logged as (
@@ -118,7 +118,7 @@ from logged cross join lateral (
 });
 
 /** Deletes a page of an account's requests up to a time, and returns their number. */
-export const deleteLoggedRequestsUpTo = one<{ readonly deleted: number }, [log: OverlongLog, limit: number]>({
+export const deleteFromOverlongLog = one<{ readonly deleted: number }, [log: AccountOverLogLimit, limit: number]>({
   name: 'delete-requests-up-to',
   text: `
 with deleted as (

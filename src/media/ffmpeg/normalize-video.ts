@@ -1,4 +1,4 @@
-import type { StoredVideoRequirements } from '../../catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../catalogue/media/stored-video-requirements.ts';
 import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,7 +19,7 @@ type Normalisation = {
   readonly videoPath: string;
   /** The path of a new file, if one is needed. */
   readonly targetPath: string;
-  readonly form: StoredVideoRequirements;
+  readonly form: ConversionBeforeStorage;
   readonly signal: AbortSignal;
 };
 
@@ -65,7 +65,7 @@ export function createVideoNormalizer(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
 type Streams = NonNullable<Awaited<ReturnType<ReaderFunctions['streams']>>>;
 
 /** `isCopy` when picture and sound stay as they are. */
-function planOf(found: Streams | undefined, form: StoredVideoRequirements) {
+function planOf(found: Streams | undefined, form: ConversionBeforeStorage) {
   const size = form.fit === 'convert' ? frameSize(form.resolution, form.ratio, found) : undefined;
   const fits = size === undefined || (found?.widthPx === size.widthPx && found.heightPx === size.heightPx);
   // Players differ in how they show HDR, and its poster would have pale colors.

@@ -58,7 +58,7 @@ const webColors: readonly string[] = ['srgb', 'b-w'];
 const endOfImage = 0xff_d9;
 
 /** True for a whole JPEG of the size of this video's poster. It is not decoded, which would cost almost as much as making one. */
-export async function isUsablePoster(path: string, video: FrameSize): Promise<boolean> {
+export async function isPosterSizedJpeg(path: string, video: FrameSize): Promise<boolean> {
   const { widthPx, heightPx } = posterSize(video);
   const bytes = await readFile(path);
   if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;

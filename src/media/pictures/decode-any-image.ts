@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { formatOfBytes } from '../references/file-format.ts';
-import { decodeJpegPngOrWebp, ImageRefusal, type PlainImage } from './decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp, ImageRefusal, type PlainJpeg } from './decode-jpeg-png-webp.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { readVideo } from '../video/read-video.ts';
 import { imageLimitsText, whatToSend } from '../references/upload-rules.ts';
@@ -22,13 +22,13 @@ type Reading = {
 };
 
 /** Reads an image in any format that is accepted. Throws `ImageRefusal`, whose message names the format found and what to send. */
-export async function decodeAnyImage(path: string, { maxMegabytes, signal }: Reading): Promise<PlainImage> {
+export async function reencodeAnyImage(path: string, { maxMegabytes, signal }: Reading): Promise<PlainJpeg> {
   const bytes = await readFile(path);
   const format = isPhotoFormat(bytes) ? undefined : formatOfBytes(bytes)?.name;
   try {
     return format !== undefined && convertedFormats.has(format)
       ? await readElsewhere(path, signal)
-      : await decodeJpegPngOrWebp(bytes);
+      : await reencodeJpegPngOrWebp(bytes);
   } catch (error) {
     if (!(error instanceof ImageRefusal)) throw error;
     throw new ImageRefusal(explain(error, formatOfBytes(bytes)?.name ?? 'an image', maxMegabytes), { cause: error });
@@ -36,7 +36,7 @@ export async function decodeAnyImage(path: string, { maxMegabytes, signal }: Rea
 }
 
 /** The process ends with the file that crashes it, or that takes too much memory. */
-async function readElsewhere(path: string, signal: AbortSignal | undefined): Promise<PlainImage> {
+async function readElsewhere(path: string, signal: AbortSignal | undefined): Promise<PlainJpeg> {
   const image = await readVideo('picture', path, signal).catch((error: unknown) => {
     if (!(error instanceof VideoFileError)) throw error;
     throw new ImageRefusal('cannot be decoded', { cause: error, reason: 'crash' });

@@ -19,12 +19,12 @@ import { refuseRawPhoto } from './refuse-raw-photo.ts';
 
 sharp.unblock({ operation: ['Heif', 'Nsgif', 'Tiff'].map((format) => `VipsForeignLoad${format}Buffer`) });
 
-export type DecodedPicture =
+export type JpegOrRefusal =
   | { readonly jpeg: Uint8Array; readonly widthPx: number; readonly heightPx: number }
   | { readonly refusal: string; readonly reason: ImageRefusal['reason'] };
 
 /** Decodes a HEIC, AVIF, GIF, BMP or TIFF. */
-export async function decodeInReaderProcess(path: string): Promise<DecodedPicture> {
+export async function reencodeOtherFormatsUnsafely(path: string): Promise<JpegOrRefusal> {
   const bytes = await readFile(path);
   try {
     return await decodePicture(bytes);
@@ -34,7 +34,7 @@ export async function decodeInReaderProcess(path: string): Promise<DecodedPictur
   }
 }
 
-async function decodePicture(bytes: Buffer): Promise<DecodedPicture> {
+async function decodePicture(bytes: Buffer): Promise<JpegOrRefusal> {
   const name = formatOfBytes(bytes)?.name;
   if (name === 'a HEIC image') return await toPlainImage(await decodeHeic(bytes));
   if (name === 'a BMP image') return await toPlainImage(decodeBmp(bytes));

@@ -18,13 +18,13 @@ export class ImageRefusal extends Error {
   }
 }
 
-export type PlainImage = { readonly jpeg: Buffer; readonly widthPx: number; readonly heightPx: number };
+export type PlainJpeg = { readonly jpeg: Buffer; readonly widthPx: number; readonly heightPx: number };
 
 /**
- * Decodes an untrusted JPEG, PNG or WebP into a plain picture that every provider accepts. `decodeAnyImage` decodes every other format in a
+ * Decodes an untrusted JPEG, PNG or WebP into a plain picture that every provider accepts. `reencodeAnyImage` decodes every other format in a
  * process of its own. Throws `ImageRefusal`.
  */
-export async function decodeJpegPngOrWebp(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<PlainImage> {
+export async function reencodeJpegPngOrWebp(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<PlainJpeg> {
   if (!isPhotoFormat(bytes)) throw unreadableImage(bytes);
   await checkImageHeader(bytes);
   if (isAnimatedPng(bytes)) throw new ImageRefusal('is animated; send a still image');
@@ -38,7 +38,7 @@ export const untrustedImageOptions = { limitInputPixels: imageSidePx.max ** 2, f
  * An upright JPEG of high quality, sRGB with 8 bits, transparency on white, no metadata. An image that is not decoded within `maxSeconds`
  * is a plain error, because this machine is the cause, and may be retried.
  */
-export async function toPlainImage(image: Sharp, maxSeconds = maxDecodeSeconds): Promise<PlainImage> {
+export async function toPlainImage(image: Sharp, maxSeconds = maxDecodeSeconds): Promise<PlainJpeg> {
   const startedAt = performance.now();
   const { data, info } = await image
     .timeout({ seconds: maxSeconds })

@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { type FrameSize, lastFrameRefusal } from '../../catalogue/media/frame-size.ts';
-import { uploadFromUrl, uploadKindByFileName } from './upload-rules.ts';
+import { uploadFromUrl, kindByStoredName } from './upload-rules.ts';
 import { listUsableUploads } from './upload-rows.ts';
 
 type Request = {
@@ -32,7 +32,7 @@ export async function uploadErrors(
   const ids = named.map(({ uploadId }) => uploadId);
   const usable = new Map((await listUsableUploads(db, accountId, ids)).map((one) => [one.uploadId, one]));
   const problems = named.flatMap(({ path, kind, uploadId, fileName }) => {
-    const [uploaded, stored] = [uploadKindByFileName[fileName], usable.get(uploadId)];
+    const [uploaded, stored] = [kindByStoredName[fileName], usable.get(uploadId)];
     if (stored?.fileName !== fileName)
       return [
         { path, message: `is not an uploaded ${nouns[uploaded]} of this account, or has expired; upload it again` },

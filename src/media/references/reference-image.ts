@@ -4,7 +4,7 @@ import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMediaError, type MediaToFetch } from './fetch-media.ts';
 import { ImageRefusal } from '../pictures/decode-jpeg-png-webp.ts';
-import { decodeAnyImage } from '../pictures/decode-any-image.ts';
+import { reencodeAnyImage } from '../pictures/decode-any-image.ts';
 import { maxFetchedImageMegabytes } from './upload-rules.ts';
 
 type FetchReferenceImages = FetchSettings & {
@@ -36,7 +36,7 @@ async function fetchOne(settings: FetchSettings, index: number, source: MediaToF
   await downloadMedia(settings, source, fetchedPath, limits);
   const path = join(folder, `image-${index}.jpg`);
   const reencode = async () => {
-    const { jpeg, ...size } = await decodeAnyImage(fetchedPath, { maxMegabytes: maxFetchedImageMegabytes, signal });
+    const { jpeg, ...size } = await reencodeAnyImage(fetchedPath, { maxMegabytes: maxFetchedImageMegabytes, signal });
     await writeFile(path, jpeg);
     return size;
   };

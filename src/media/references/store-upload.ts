@@ -9,9 +9,9 @@ import {
   maxUploadMegabytes,
   mediaFormats,
   type Upload,
-  type FixedUploadName,
+  type StoredUploadName,
   uploadKey,
-  uploadKindByFileName,
+  kindByStoredName,
   whatToSend,
 } from './upload-rules.ts';
 import { type FileFormat, formatOfFile } from './file-format.ts';
@@ -19,10 +19,10 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import { ClipRefusal, clipContainerOf } from '../video/clip-container.ts';
 import { ImageRefusal } from '../pictures/decode-jpeg-png-webp.ts';
-import { decodeAnyImage } from '../pictures/decode-any-image.ts';
+import { reencodeAnyImage } from '../pictures/decode-any-image.ts';
 import { AccountClosed } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { abandonUpload, reserveUpload, confirmUpload, recordUploadHash, reuseUpload } from './upload-rows.ts';
+import { abandonUpload, reserveUpload, confirmUpload, confirmOrReuseUpload, reuseUpload } from './upload-rows.ts';
 
 export type ReceiveFile = (path: string) => Promise<void>;
 
@@ -50,7 +50,7 @@ type Deps = {
 };
 
 /** A file that may be stored. */
-type Checked = Partial<FrameSize> & { readonly fileName: FixedUploadName; readonly path: string };
+type Checked = Partial<FrameSize> & { readonly fileName: StoredUploadName; readonly path: string };
 type Received = Checked & { readonly sha256: Buffer | undefined };
 
 /**
@@ -91,7 +91,7 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
     if (added === undefined) return { kind: 'too_many' };
     try {
       await resultStore.put(uploadKey(upload), path);
-      const other = sha256 && (await recordUploadHash(db, { ...upload, accountId, sha256, retentionMs }));
+      const other = sha256 && (await confirmOrReuseUpload(db, { ...upload, accountId, sha256, retentionMs }));
       if (other !== undefined) {
         await abandonUpload(db, upload.uploadId);
         return { kind: 'stored', upload: other, expiresAt: other.expiresAt };
@@ -113,7 +113,7 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
 async function checkImage(folder: string, received: string): Promise<Checked> {
   await requireSize('image.jpg', received);
   const path = join(folder, 'image.jpg');
-  const { jpeg, ...size } = await decodeAnyImage(received, { maxMegabytes: maxUploadMegabytes.image });
+  const { jpeg, ...size } = await reencodeAnyImage(received, { maxMegabytes: maxUploadMegabytes.image });
   await writeFile(path, jpeg);
   return { fileName: 'image.jpg', path, ...size };
 }
@@ -133,8 +133,8 @@ async function checkClip(path: string, format: FileFormat | undefined): Promise<
 }
 
 /** A form is limited as the largest kind. */
-async function requireSize(fileName: FixedUploadName, path: string): Promise<void> {
-  const kind = uploadKindByFileName[fileName];
+async function requireSize(fileName: StoredUploadName, path: string): Promise<void> {
+  const kind = kindByStoredName[fileName];
   if ((await stat(path)).size > maxUploadBytes(kind))
     throw new ClipRefusal(`is larger than ${maxUploadMegabytes[kind]} MB`);
 }

@@ -1,9 +1,9 @@
-import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type FixedUploadName } from './upload-rules.ts';
+import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type StoredUploadName } from './upload-rules.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { fieldValues, microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues, microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
 
 type NewUpload = Upload & {
   readonly accountId: string;
@@ -20,7 +20,7 @@ from (select count(*) as files, coalesce(sum(bytes), 0) as bytes from uploads wh
 where stored.files < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
   values: (upload) => [
-    ...fieldValues(upload, 'uploadId', 'accountId', 'bytes', 'retentionMs', 'fileName', 'widthPx', 'heightPx'),
+    ...pickFieldValues(upload, 'uploadId', 'accountId', 'bytes', 'retentionMs', 'fileName', 'widthPx', 'heightPx'),
   ],
 });
 
@@ -66,7 +66,7 @@ type NewContent = Upload & { readonly accountId: string; readonly sha256: Buffer
  * Records the content of a stored file, so that it is found again. Returns another file instead if the account has stored the same content
  * meanwhile: the lock lets one of several concurrent uploads be the one that is found, because a repeated request must get the same URL.
  */
-export function recordUploadHash(
+export function confirmOrReuseUpload(
   db: Pick<Database, 'transaction'>,
   { accountId, uploadId, sha256, retentionMs }: NewContent,
 ): Promise<StoredUpload | undefined> {
@@ -88,7 +88,7 @@ select id as "uploadId", file_name as "fileName", width_px as "widthPx", height_
 where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
 });
 
-export const findUpload = maybeOne<{ readonly fileName: FixedUploadName }, [uploadId: string]>({
+export const findUpload = maybeOne<{ readonly fileName: StoredUploadName }, [uploadId: string]>({
   name: 'find-upload',
   text: 'select file_name as "fileName" from uploads where id = $1',
 });

@@ -80,7 +80,7 @@ export const maxUploadedBytes = 1024 * 1024 * 1024;
 export const uploadGraceMs = 50 * 60 * 60_000;
 
 /** The names of uploaded files in their folder, and their kinds. The ending decides how a file is served. */
-export const uploadKindByFileName = {
+export const kindByStoredName = {
   'image.jpg': 'image',
   'video.mp4': 'video',
   'video.mov': 'video',
@@ -97,9 +97,9 @@ export const uploadKindByFileName = {
   'audio.flac': 'audio',
   'audio.aiff': 'audio',
 } as const satisfies Record<string, UploadKind>;
-export type FixedUploadName = keyof typeof uploadKindByFileName;
+export type StoredUploadName = keyof typeof kindByStoredName;
 
-export type Upload = { readonly uploadId: string; readonly fileName: FixedUploadName };
+export type Upload = { readonly uploadId: string; readonly fileName: StoredUploadName };
 
 /** The key of a file in the result store. */
 export function uploadKey({ uploadId, fileName }: Upload): string {
@@ -119,8 +119,8 @@ export function uploadFromUrl(publicUrl: string, url: string): Upload | undefine
   return uploadId !== undefined && isUploadName(name) ? { uploadId, fileName: name } : undefined;
 }
 
-function isUploadName(name: string | undefined): name is FixedUploadName {
-  return name !== undefined && Object.hasOwn(uploadKindByFileName, name);
+function isUploadName(name: string | undefined): name is StoredUploadName {
+  return name !== undefined && Object.hasOwn(kindByStoredName, name);
 }
 
 /** True for a signed link that shows an uploaded file. It expires, so a task must not depend on it. */

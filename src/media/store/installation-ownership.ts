@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
-import { storeMarkerOf, type StoreMarker } from './store-marker.ts';
+import { openStoreMarker, type StoreMarker } from './store-marker.ts';
 
 // A worker that stores results where no API finds them would charge for dead links, and one with another namespace would refund tasks that
 // run. So the store has the id of the installation, which is in the database, and a process with another store or namespace refuses to work.
@@ -43,7 +43,7 @@ const replaceNamespace = none<[namespace: string]>({
   text: 'update installation set temporal_namespace = $1',
 });
 
-export type StoreLocations = S3Config & {
+export type ConfiguredStores = S3Config & {
   readonly resultStore: StoreLocation;
   readonly resultStoreAlso?: StoreLocation | undefined;
 };
@@ -59,7 +59,7 @@ const claimTries = 20;
  * Compares the markers of the stores with the installation. The first process of an installation marks its stores; afterwards one of the two
  * stores must have the marker, and a new store beside it gets one. Throws if the database or a store is unavailable.
  */
-export async function claimOrCheckStores(db: Database, stores: StoreLocations): Promise<OwnershipMismatch | undefined> {
+export async function claimOrCheckStores(db: Database, stores: ConfiguredStores): Promise<OwnershipMismatch | undefined> {
   const opened = await openMarkers(stores);
   for (let tries = 1; ; tries += 1) {
     const installation = await readInstallation(db);
@@ -89,7 +89,7 @@ export async function claimOrCheckNamespace(db: Database, own: string): Promise<
 /** Compares like `claimOrCheckStores` and `claimOrCheckNamespace`, and changes nothing. */
 export async function findOwnershipMismatch(
   db: Database,
-  stores: StoreLocations,
+  stores: ConfiguredStores,
   own: string,
 ): Promise<OwnershipMismatch | undefined> {
   const installation = await readInstallation(db);
@@ -99,7 +99,7 @@ export async function findOwnershipMismatch(
 }
 
 /** Makes the stores and the namespace those of the installation. */
-export async function adoptStores(db: Database, stores: StoreLocations, namespace: string): Promise<void> {
+export async function adoptStores(db: Database, stores: ConfiguredStores, namespace: string): Promise<void> {
   const { id } = await readInstallation(db);
   for (const { write } of await openMarkers(stores)) await write(id);
   await recordMarked(db);
@@ -129,10 +129,10 @@ function readMarkers(opened: readonly OpenedMarker[]): Promise<ReadMarker[]> {
   return Promise.all(opened.map(async (store) => ({ ...store, marker: await store.read() })));
 }
 
-async function openMarkers(stores: StoreLocations): Promise<readonly OpenedMarker[]> {
+async function openMarkers(stores: ConfiguredStores): Promise<readonly OpenedMarker[]> {
   const { resultStore, resultStoreAlso } = stores;
   const open = async (setting: string, location: StoreLocation) => {
-    return { setting, name: nameOfStore(location), ...(await storeMarkerOf(location, stores)) };
+    return { setting, name: nameOfStore(location), ...(await openStoreMarker(location, stores)) };
   };
   const also = resultStoreAlso === undefined ? [] : [await open('RESULT_STORE_ALSO', resultStoreAlso)];
   return [await open('RESULT_STORE', resultStore), ...also];

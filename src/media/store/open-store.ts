@@ -29,7 +29,7 @@ export async function openStore(
 ): Promise<ResultStore> {
   const { resultStore, resultStoreAlso } = settings;
   const check = (location: StoreLocation, setting: string) =>
-    checkStoreAccess(location, setting, settings, uses).catch((error: unknown) => {
+    ensureStoreAccess(location, setting, settings, uses).catch((error: unknown) => {
       if (location.kind === 'folder' || error instanceof SetupError) throw error;
       const store = nameOfStore(location);
       log.warn({ err: error, store }, 'result store unavailable at the start; tasks wait for it');
@@ -55,7 +55,7 @@ export async function openMediaFiles(location: StoreLocation, config: S3Config):
 }
 
 /** Creates the folder, or checks the rights to the bucket. Throws `SetupError` if the store rejects us. */
-export async function checkStoreAccess(
+export async function ensureStoreAccess(
   location: StoreLocation,
   setting: string,
   config: S3Config,

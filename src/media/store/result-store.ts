@@ -39,12 +39,12 @@ export type MediaFiles = {
   readonly sourceOf: (
     link: VerifiedLink,
     method: 'GET' | 'HEAD',
-    passing?: ProxiedDownload,
+    passing?: ProxiedRange,
   ) => Promise<MediaToSend | undefined>;
 };
 
 /** The bytes pass through this service, also those of a bucket: whole, or the range of the request. */
-export type ProxiedDownload = { readonly range: string | undefined };
+export type ProxiedRange = { readonly range: string | undefined };
 
 export type StoredFile = { readonly key: string; readonly sizeBytes: number };
 

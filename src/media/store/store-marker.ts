@@ -14,7 +14,7 @@ export type StoreMarker = {
 const fileName = '.installation';
 
 /** Opens the marker of a store without a request to it. */
-export async function storeMarkerOf(location: StoreLocation, config: S3Config): Promise<StoreMarker> {
+export async function openStoreMarker(location: StoreLocation, config: S3Config): Promise<StoreMarker> {
   if (location.kind === 'folder') return folderMarker(location.path);
   const { createS3Marker } = await import('./s3/s3-marker.ts');
   return createS3Marker({ location, s3: s3SettingsOf(config) }, fileName);

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { formatOfBytes } from '../references/file-format.ts';
 import { type Box, BoxError, toBoxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
-import type { FixedUploadName } from '../references/upload-rules.ts';
+import type { StoredUploadName } from '../references/upload-rules.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusal extends Error {
@@ -14,7 +14,7 @@ export type ClipContainer = {
   readonly kind: ClipKind;
   /** ffmpeg's name of the reader. */
   readonly demuxer: 'mov' | 'matroska' | 'avi' | 'mp3' | 'wav' | 'aac' | 'ogg' | 'flac' | 'aiff';
-  readonly fileName: FixedUploadName;
+  readonly fileName: StoredUploadName;
 };
 
 /**

@@ -1,7 +1,7 @@
 import { countedSeconds } from '../../catalogue/prices/counted-seconds.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskResult } from '../../catalogue/tasks/task.ts';
-import { frameSizesAt720p, isAboveResolution, isBelowResolution } from '../../catalogue/media/frame-size.ts';
+import { frameSizesAt720p, isClearlyAboveResolution, isClearlyBelowResolution } from '../../catalogue/media/frame-size.ts';
 
 // The comparison of a stored video with its order: seconds, sound, ratio and size. A shortfall ends as the model declares
 // (src/tasks/end/shortfall.ts); more than ordered is delivered and reported to operators.
@@ -12,8 +12,8 @@ const ratioTolerance = 0.05;
 export const comparedAspects = ['seconds', 'sound', 'ratio', 'size'] as const;
 
 /**
- * One aspect in which a video differs from its order. The tolerance of the seconds is in `countedSeconds`, that of the size in `isBelowResolution` and
- * `isAboveResolution`.
+ * One aspect in which a video differs from its order. The tolerance of the seconds is in `countedSeconds`, that of the size in `isClearlyBelowResolution` and
+ * `isClearlyAboveResolution`.
  */
 export type OrderDifference = {
   readonly aspect: (typeof comparedAspects)[number];
@@ -61,7 +61,7 @@ function ratioOf(order: Order, { widthPx, heightPx }: Measured): readonly OrderD
 
 function sizeOf({ resolution }: Order, { widthPx, heightPx }: Measured): readonly OrderDifference[] {
   const size = { widthPx, heightPx };
-  const kind = isBelowResolution(resolution, size) ? 'short' : isAboveResolution(resolution, size) ? 'more' : undefined;
+  const kind = isClearlyBelowResolution(resolution, size) ? 'short' : isClearlyAboveResolution(resolution, size) ? 'more' : undefined;
   if (kind === undefined) return [];
   return [{ aspect: 'size', kind, ordered: resolution, delivered: `${widthPx} × ${heightPx} pixels` }];
 }

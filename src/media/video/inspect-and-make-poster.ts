@@ -4,7 +4,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from '../ffmpeg/ffmpeg.ts';
 import { makeLastFrame } from '../ffmpeg/last-frame.ts';
-import { isUsablePoster, makePoster } from '../ffmpeg/poster.ts';
+import { isPosterSizedJpeg, makePoster } from '../ffmpeg/poster.ts';
 import { probeVideo, type VideoFacts } from './probe-video.ts';
 import { VideoFileError } from './video-file-error.ts';
 
@@ -20,9 +20,9 @@ type VideoInspection = {
 export type VideoInspector = ReturnType<typeof createVideoInspector>;
 
 /** Measures a video and its poster that may stay as they are; undefined for others, which `VideoInspector` judges. */
-export async function measureIfPosterUsable(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
+export async function measureIfPosterFits(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
   const measured = await probeVideo(videoPath);
-  return (await isUsablePoster(posterPath, measured)) ? measured : undefined;
+  return (await isPosterSizedJpeg(posterPath, measured)) ? measured : undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
       const measured = await probeVideo(videoPath, signal);
       if (lastFramePath !== undefined)
         await limited(() => makeLastFrame(ffmpeg, videoPath, lastFramePath, { ...measured, signal }));
-      if (deliveredPoster !== undefined && (await isUsablePoster(deliveredPoster, measured)))
+      if (deliveredPoster !== undefined && (await isPosterSizedJpeg(deliveredPoster, measured)))
         return { measured, isPosterMade: false };
       await limited(() => makePoster(ffmpeg, videoPath, posterPath, { ...measured, signal }));
       return { measured, isPosterMade: true };

@@ -1,7 +1,7 @@
 import { one } from './statement.ts';
 
 /** Reads the database's clock, in Unix milliseconds. All machines agree on it. */
-export const readDatabaseClock = one<{ readonly now: number }>({
+export const readDatabaseTime = one<{ readonly now: number }>({
   name: 'read-clock',
   text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
 });

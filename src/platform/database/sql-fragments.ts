@@ -25,7 +25,7 @@ export function pageStartRow(timeUs: string, id: string, start: '-infinity' | 'i
 }
 
 /** Returns the fields of an object in the order of their names, as the values of a statement. */
-export function fieldValues<Given, Name extends keyof Given>(given: Given, ...names: readonly Name[]): Given[Name][] {
+export function pickFieldValues<Given, Name extends keyof Given>(given: Given, ...names: readonly Name[]): Given[Name][] {
   return names.map((name) => given[name]);
 }
 
@@ -39,6 +39,6 @@ export function parametersOf<Given>(types: Readonly<Record<keyof Given & string,
   const $ = Object.fromEntries(names.map((name, index) => [name, `$${index + 1}::${types[name]}`]));
   return {
     $: $ as Readonly<Record<keyof Given & string, string>>, // one for each name
-    values: (given: Given): readonly unknown[] => fieldValues(given, ...names),
+    values: (given: Given): readonly unknown[] => pickFieldValues(given, ...names),
   };
 }

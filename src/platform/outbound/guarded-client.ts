@@ -7,11 +7,11 @@ import {
   type PostAnswer,
   type ReadBody,
   readBodyStart,
-  readBodyOfSuccess,
+  readBodyIfSuccess,
   readWholeBody,
-  saveBodyOfSuccess,
+  saveBodyIfSuccess,
 } from './body/read-response.ts';
-import { sendRequest, type OutboundRequest, type Read } from './send-request.ts';
+import { sendToCheckedAddresses, type OutboundRequest, type Read } from './send-request.ts';
 import { isReachableByAll, urlRefusal, type OwnEndpoint, targetOf } from './guard/guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './guard/host-lookup.ts';
 import { createSlots, runWithDeadline } from './deadlines-and-slots.ts';
@@ -102,10 +102,10 @@ export function createGuardedClient(options: GuardedClientOptions) {
   return {
     /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
     get: (url: string, limits: GetOptions): Promise<Answer> =>
-      get(url, limits, (response) => readBodyOfSuccess(response, limits.maxBytes)),
+      get(url, limits, (response) => readBodyIfSuccess(response, limits.maxBytes)),
     /** Like `get`, but writes the body of a 2xx to a new file at `path`, so that slow downloads need no memory. */
     download: (url: string, path: string, limits: GetOptions): Promise<Head> =>
-      get(url, limits, (response) => saveBodyOfSuccess(response, path, limits.maxBytes)),
+      get(url, limits, (response) => saveBodyIfSuccess(response, path, limits.maxBytes)),
     /** Like `get`, but `read` receives every response that is no redirect. */
     open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
       run(limits, (signal) => follow(send, url, limits, signal, read)),
@@ -173,7 +173,7 @@ function createSend(options: GuardedClientOptions): Send {
       onChecked?.(addresses.every((address) => isReachableByAll(address, target)));
       const checked = { ...request, url, headers: { 'user-agent': userAgent, ...headers }, addresses, ca, signal };
       return await withSpan(checked.method, url, (onResponse) =>
-        sendRequest(checked, (response) => {
+        sendToCheckedAddresses(checked, (response) => {
           onResponse(response);
           return read(response);
         }),

@@ -25,7 +25,7 @@ type Progress = { stage: 'connect' | 'tls' | 'closed' };
  * Sends one request once, over a connection of its own that is closed when `read` returns. The only time limit is the signal. Throws
  * `OutboundError` for errors of the other side, and the errors of `read`.
  */
-export async function sendRequest<T>(request: OutboundRequest, read: Read<T>): Promise<T> {
+export async function sendToCheckedAddresses<T>(request: OutboundRequest, read: Read<T>): Promise<T> {
   const { signal } = request;
   signal.throwIfAborted();
   const outgoing = send(request);
@@ -78,7 +78,7 @@ async function responseTo(
         progress.stage = url.protocol === 'https:' ? 'tls' : 'closed';
         // The last check before a byte of the request is sent.
         const { remoteAddress } = socket;
-        if (remoteAddress === undefined || includesAddress(addresses, remoteAddress)) return;
+        if (remoteAddress === undefined || isOneOfAddresses(addresses, remoteAddress)) return;
         outgoing.destroy(new OutboundError('blocked', `connected to ${remoteAddress}, which was not checked`));
       };
       socket.once('connect', onConnected).once('secureConnect', () => (progress.stage = 'closed'));
@@ -91,7 +91,7 @@ async function responseTo(
   });
 }
 
-export function includesAddress(addresses: readonly string[], remoteAddress: string): boolean {
+export function isOneOfAddresses(addresses: readonly string[], remoteAddress: string): boolean {
   return addresses.some((address) => isSameAddress(address, remoteAddress));
 }
 

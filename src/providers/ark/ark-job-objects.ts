@@ -41,7 +41,7 @@ export const arkStates: JobObjectRules<ArkRecord>['states'] = {
 
 type EndRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
 
-export function arkStatusOfEnd(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
+export function endedJobStatus(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
   const cost = costOf(record.body, job, rules.cost);
   const billed = cost && { cost };
   if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, record.status), ...billed };

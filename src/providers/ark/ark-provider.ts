@@ -6,10 +6,10 @@ import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-co
 import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
 import { findJobOfCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
-import { createPolledProvider, type PolledProviderDeps, requestTimeouts } from '../jobs/polled-provider.ts';
+import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { arkJobBody } from './ark-create-body.ts';
 import { classifyRefusal, isMissingAtArk } from './ark-errors.ts';
-import { arkStates, arkStatusOfEnd, recordIn, recordsIn, candidatesInList } from './ark-job-objects.ts';
+import { arkStates, endedJobStatus, recordIn, recordsIn, candidatesInList } from './ark-job-objects.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
@@ -31,14 +31,14 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       recordIn,
       isMissing: isMissingAtArk,
       states: arkStates,
-      endOf: (record, state, job) => arkStatusOfEnd(record, state, job, { resultPath, cost }),
+      endOf: (record, state, job) => endedJobStatus(record, state, job, { resultPath, cost }),
     },
     warn,
   );
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
     replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   const pathOf = ({ id }: Pick<Job, 'id'>) => paths.get.replace('{id}', encodeURIComponent(id));
-  const readJob = (job: Job, signal: AbortSignal) => call('GET', pathOf(job), requestTimeouts.statusMs, signal);
+  const readJob = (job: Job, signal: AbortSignal) => call('GET', pathOf(job), timeoutsAfterCreate.statusMs, signal);
   /** The newest records that match the filter, by default of the last seven days. */
   const listPath = (filter: readonly [string, string][], size: number) => {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
@@ -58,7 +58,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     },
     recover: async (lost, signal) => {
       const path = listPath([['filter.model', config.upstreamModel]], maxListed);
-      const reply = await call('GET', path, requestTimeouts.recoverMs, signal);
+      const reply = await call('GET', path, timeoutsAfterCreate.recoverMs, signal);
       const list = readBody(reply, (body) => candidatesInList(body, lost, maxListed));
       if ('status' in list) return unreadableLookup;
       return await findJobOfCreate(list.read.candidates, lost, list.read.isComplete);
@@ -70,7 +70,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
         const statuses = new Map<string, JobStatus>();
         if (jobs.length > 1) {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
-          const reply = await call('GET', listPath(filter, maxBatch), requestTimeouts.statusMs, signal);
+          const reply = await call('GET', listPath(filter, maxBatch), timeoutsAfterCreate.statusMs, signal);
           const list = readBody(reply, recordsIn);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
           const listed = new Map(list.read.map((record) => [record.id, record]));
@@ -93,7 +93,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       const before = await readState();
       // The DELETE of a job that has ended would remove its record, and with it the cost.
       if (before !== 'queued') return cancelOutcomes[before];
-      await call('DELETE', pathOf(job), requestTimeouts.cancelMs, signal);
+      await call('DELETE', pathOf(job), timeoutsAfterCreate.cancelMs, signal);
       return cancelOutcomes[await readState()];
     },
   });

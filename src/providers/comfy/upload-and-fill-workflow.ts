@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
 import { detailOf, readBody, type Reply } from '../answers.ts';
 import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider-contract.ts';
-import { type MediaUpload, uploadMedia } from '../requests/upload-media.ts';
+import { type MediaUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import type { FormFile } from '../requests/request-bodies.ts';
 import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
@@ -18,7 +18,7 @@ export type WorkflowProviderDeps = PolledProviderDeps & {
 
 const limits = { maxImageBytes: 60_000_000, maxClipBytes: 60_000_000 };
 
-export type WorkflowUpload = {
+export type WorkflowUploadDeps = {
   readonly send: (file: FormFile) => Promise<Reply>;
   /** Returns the graph's reference to the stored file; undefined when the answer has none. */
   readonly reference: (body: JsonObject) => JsonValue | undefined;
@@ -29,7 +29,7 @@ export async function uploadAndFillWorkflow(
   workflow: JsonObject,
   request: JobRequest,
   config: FrozenConfig,
-  uploading: WorkflowUpload,
+  uploading: WorkflowUploadDeps,
 ): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted | Refused> {
   const { used, shape } = await fetchMediaOfTemplate(workflow, request);
   const media = await uploadMedia(used, limits, (file) => stored(file, uploading));
@@ -43,7 +43,7 @@ function withTexts(request: JobRequest): JobRequest {
   return { ...request, input: { ...request.input, negativePrompt } };
 }
 
-async function stored(file: FormFile, { send, reference }: WorkflowUpload): Promise<MediaUpload<JsonValue>> {
+async function stored(file: FormFile, { send, reference }: WorkflowUploadDeps): Promise<MediaUploadOutcome<JsonValue>> {
   const reply = await send(file);
   const answer = readBody(reply, reference);
   return 'read' in answer ? { stored: answer.read } : { kind: 'unknown', detail: detailOf(reply) };

@@ -9,7 +9,7 @@ import { compareWorkflow, readNodeClasses, type WorkflowFindings } from './node-
 
 // Compares ComfyUI workflows with their servers before a task is charged for one that cannot run.
 
-export type CheckedWorkflow = WorkflowFindings & {
+export type WorkflowCheckResult = WorkflowFindings & {
   readonly provider: string;
   readonly pool: string;
   /** The file as named in the catalogue. */
@@ -48,7 +48,7 @@ type Workflow = ReturnType<typeof workflowsIn>[number];
 export async function compareWorkflowsWithServers(
   catalogue: Catalogue,
   deps: WorkflowCheckDeps,
-): Promise<readonly CheckedWorkflow[]> {
+): Promise<readonly WorkflowCheckResult[]> {
   return (await compareWithServers(workflowsIn(catalogue), deps)).map(({ found }) => found);
 }
 
@@ -61,7 +61,7 @@ export async function compareWithServers(workflows: readonly Workflow[], deps: W
       const answer = classes.get(provider) ?? classesOf(settings, deps);
       classes.set(provider, answer);
       const where = { provider, pool, workflow };
-      const found: CheckedWorkflow = await answer.then(
+      const found: WorkflowCheckResult = await answer.then(
         (known) => ({ ...where, ...compareWorkflow(graph, known) }),
         (error: unknown) => ({ ...where, problems: [], warnings: [], unchecked: messageOf(error) }),
       );

@@ -4,7 +4,7 @@ import { type Warn } from '../provider-contract.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 
 /** Receives every evaluated expression: its field in the file, and its value or error. */
-export type ExpressionTrace = (
+export type TraceExpression = (
   field: string,
   outcome: { readonly value: JsonValue | undefined } | { readonly error: string },
 ) => void;
@@ -31,7 +31,7 @@ type Outcome = { readonly value: JsonValue | undefined };
  */
 export function createReaders(
   warn: Warn,
-  trace: ExpressionTrace = () => undefined,
+  trace: TraceExpression = () => undefined,
 ): { creates: ExpressionReader; others: ExpressionReader } {
   const warned = new Set<string>();
   const oneAtATime = pLimit(1);
@@ -46,7 +46,7 @@ export function createReaders(
 type ReaderDeps = {
   readonly warn: Warn;
   readonly warned: Set<string>;
-  readonly trace: ExpressionTrace;
+  readonly trace: TraceExpression;
   readonly run: <T>(evaluate: () => Promise<T>) => Promise<T>;
 };
 

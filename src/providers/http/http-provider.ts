@@ -24,13 +24,13 @@ import {
   createPolledProvider,
   startSubmitTimer,
   type PolledProviderDeps,
-  requestTimeouts,
+  timeoutsAfterCreate,
 } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, rulesOfCreate, failureIn, foundJobsIn } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { createReaders, type ExpressionReader, textOf, type ExpressionTrace } from './expression-reader.ts';
+import { createReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
 import { generatedHeaders } from './provider-file-headers.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
@@ -39,7 +39,7 @@ import { uploadImages } from './image-uploads.ts';
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
 export type HttpProviderDeps = PolledProviderDeps & {
   readonly file: ProviderFile;
-  readonly trace?: ExpressionTrace;
+  readonly trace?: TraceExpression;
 };
 
 const maxAnswerBytes = 256 * 1024;
@@ -118,7 +118,7 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, leftMs: () => 
 async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal): Promise<RecoverOutcome> {
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
-  const limits = { timeoutMs: requestTimeouts.recoverMs, signal };
+  const limits = { timeoutMs: timeoutsAfterCreate.recoverMs, signal };
   const { data, reply, path } = await send(upstream, 'find', find, dataForLostCreate(lost, upstream), limits);
   // With the job's name in the address, a 404 is the empty list; without it, the address is wrong.
   const poll = classifyPoll(reply, (_body, status) => status === 404 && path.includes(lost.jobKey));
@@ -129,7 +129,7 @@ async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal
 
 async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Promise<JobStatus> {
   const { file, reader, readState } = upstream;
-  const limits = { timeoutMs: requestTimeouts.statusMs, signal };
+  const limits = { timeoutMs: timeoutsAfterCreate.statusMs, signal };
   const { data, reply } = await send(upstream, 'status', file.status, dataForJob(job, upstream), limits);
   const isMissing = await reader.flag('status.missing', file.status.missing, data);
   const poll = classifyPoll(reply, () => isMissing);
@@ -162,7 +162,7 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
 async function cancel(upstream: Upstream, job: Job, signal: AbortSignal): Promise<CancelOutcome> {
   const step = upstream.file.cancel;
   if (step === undefined) return 'runs_on';
-  const limits = { timeoutMs: requestTimeouts.cancelMs, signal };
+  const limits = { timeoutMs: timeoutsAfterCreate.cancelMs, signal };
   const { data, reply } = await send(upstream, 'cancel', step, dataForJob(job, upstream), limits);
   if ('error' in reply) return 'unclear';
   if (await upstream.reader.flag('cancel.cancelled', step.cancelled, data)) return 'cancelled';

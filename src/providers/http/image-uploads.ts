@@ -3,14 +3,14 @@ import { type MediaByRole, noMedia } from '../../catalogue/media/media-by-role.t
 import { classifyCreate, type Reply } from '../answers.ts';
 import type { JobRequest, NotAccepted, Refused, RequestBody } from '../provider-contract.ts';
 import { mediaOfRoles } from '../requests/media-parts.ts';
-import { type MediaUpload, uploadMedia } from '../requests/upload-media.ts';
+import { type MediaUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import { formBody } from '../requests/request-bodies.ts';
 import { answerData, rulesOfCreate, failureIn } from './answer-meaning.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import type { ExpressionReader } from './expression-reader.ts';
 
-export type ImageUploads = {
+export type ImageUploadDeps = {
   readonly file: ProviderFile;
   readonly reader: ExpressionReader;
   readonly upload: NonNullable<ProviderFile['upload']>;
@@ -22,7 +22,7 @@ export type ImageUploads = {
 /** Sends the images that the request uses, and returns what the upstream named them. Clips are never uploaded. */
 export async function uploadImages(
   request: JobRequest,
-  uploads: ImageUploads,
+  uploads: ImageUploadDeps,
 ): Promise<MediaByRole<string> | NotAccepted | Refused> {
   const { file } = uploads;
   const { images, firstFrame, lastFrame } = mediaOfRoles(await request.media(), (role) => usesMedia(file, [role]));
@@ -33,8 +33,8 @@ export async function uploadImages(
 
 async function stored(
   form: RequestBody,
-  { file, reader, upload, send, known }: ImageUploads,
-): Promise<MediaUpload<string>> {
+  { file, reader, upload, send, known }: ImageUploadDeps,
+): Promise<MediaUploadOutcome<string>> {
   // An upload is answered in the form of a create; what it creates is the image.
   const asCreate = { ...file, create: { ...file.create, id: upload.value, handle: undefined } };
   const reply = await send(form);

@@ -8,7 +8,7 @@ import type { Job, JobRequest, PolledProvider, SubmitOutcome, UpstreamClient } f
 import type { ExampleExchange } from '../../catalogue/providers/provider-file-example.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
-import type { ExpressionTrace } from './expression-reader.ts';
+import type { TraceExpression } from './expression-reader.ts';
 
 // Plays the example of a file: the provider sends its requests, and receives the documented answers.
 
@@ -16,7 +16,7 @@ export type PlayedExchange = {
   readonly exchange: ExampleExchange;
   readonly requests: readonly { readonly line: string; readonly body?: JsonValue }[];
   /** Every expression that was evaluated, in order. */
-  readonly values: readonly { readonly field: string; readonly outcome: Parameters<ExpressionTrace>[1] }[];
+  readonly values: readonly { readonly field: string; readonly outcome: Parameters<TraceExpression>[1] }[];
   /** The differences from the example; none when the file is correct. */
   readonly differences: readonly string[];
 };

@@ -8,7 +8,7 @@ import {
   failed,
   type Finding,
   pass,
-  type ConformanceRule,
+  type ConformanceRuleName,
   skipped,
   statusIn,
 } from './conformance-rules.ts';
@@ -78,9 +78,9 @@ function otherVersion(body: string): string {
   return JSON.stringify({ ...(JSON.parse(body) as object), version: 1_000_000 });
 }
 
-const whileItRuns: readonly ConformanceRule[] = ['get-running', 'put-again', 'put-other-body', 'video-early'];
-const ofItsVideo: readonly ConformanceRule[] = ['video', 'video-plays', 'video-range'];
-const ofItsEnd: readonly ConformanceRule[] = ['put-ended', 'delete-ended', 'video-stays'];
+const whileItRuns: readonly ConformanceRuleName[] = ['get-running', 'put-again', 'put-other-body', 'video-early'];
+const ofItsVideo: readonly ConformanceRuleName[] = ['video', 'video-plays', 'video-range'];
+const ofItsEnd: readonly ConformanceRuleName[] = ['put-ended', 'delete-ended', 'video-stays'];
 
 /** Follows one job to its end, with requests before and after it. */
 async function checkJob(run: ConformanceRun): Promise<void> {
@@ -145,7 +145,7 @@ async function checkEnded(run: ConformanceRun, id: string, status: string): Prom
   });
 }
 
-const ofCancelled: readonly ConformanceRule[] = ['cancel-again', 'put-canceled', 'video-canceled'];
+const ofCancelled: readonly ConformanceRuleName[] = ['cancel-again', 'put-canceled', 'video-canceled'];
 
 /** Creates another job by two concurrent requests, and stops it. */
 async function checkCancel(run: ConformanceRun): Promise<void> {

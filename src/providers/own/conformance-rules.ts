@@ -39,10 +39,10 @@ export const conformanceRules = {
   size: 'a record and an error have at most 64 KiB',
 } as const;
 
-export type ConformanceRule = keyof typeof conformanceRules;
+export type ConformanceRuleName = keyof typeof conformanceRules;
 
 export type Finding = {
-  readonly rule: ConformanceRule;
+  readonly rule: ConformanceRuleName;
   readonly outcome: 'pass' | 'fail' | 'skipped';
   readonly expected: string;
   /** The actual answer, or the reason for skipping the rule. */
@@ -106,7 +106,7 @@ const fieldsSchema = z
   });
 
 /** Checks the rules that apply to every answer. */
-export function verdictsOnEveryAnswer(all: readonly Received[]): readonly (readonly [ConformanceRule, RuleVerdict])[] {
+export function verdictsOnEveryAnswer(all: readonly Received[]): readonly (readonly [ConformanceRuleName, RuleVerdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
   const records = answered.filter((one) => statusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);

@@ -11,7 +11,7 @@ import {
   verdictsOnEveryAnswer,
   type Finding,
   pass,
-  type ConformanceRule,
+  type ConformanceRuleName,
   conformanceRules,
   skipped,
   statusIn,
@@ -57,8 +57,8 @@ export function createConformanceRun(check: ConformanceRunOptions) {
   const seen: Received[] = [];
   const findings: Finding[] = [];
   const unfinished = new Set<string>();
-  const isRecorded = (rule: ConformanceRule) => findings.some((one) => one.rule === rule);
-  const record = (rule: ConformanceRule, { outcome, came }: RuleVerdict) => {
+  const isRecorded = (rule: ConformanceRuleName) => findings.some((one) => one.rule === rule);
+  const record = (rule: ConformanceRuleName, { outcome, came }: RuleVerdict) => {
     if (isRecorded(rule)) return;
     const finding = { rule, outcome, expected: conformanceRules[rule], ...(came !== undefined && { came }) };
     findings.push(finding);
@@ -89,13 +89,13 @@ export function createConformanceRun(check: ConformanceRunOptions) {
     record,
     pause: async (ms: number) => await delay(ms, undefined, { signal }).catch(() => undefined),
     /** Tests a rule unless it has a finding or the time is over; returns whether the server follows it. */
-    test: async (rule: ConformanceRule, work: () => Promise<RuleVerdict>) => {
+    test: async (rule: ConformanceRuleName, work: () => Promise<RuleVerdict>) => {
       if (isRecorded(rule)) return false;
       const verdict = signal.aborted ? skipped('the time was over') : await work();
       record(rule, verdict);
       return verdict.outcome === 'pass';
     },
-    skip: (names: readonly ConformanceRule[], why: string) => {
+    skip: (names: readonly ConformanceRuleName[], why: string) => {
       for (const rule of names) record(rule, skipped(why));
     },
     stopJobs: async () => {

@@ -12,7 +12,7 @@ import type {
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { unreadableLookup } from '../jobs/find-lost-create.ts';
 import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
-import { createPolledProvider, type PolledProviderDeps, requestTimeouts } from '../jobs/polled-provider.ts';
+import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { seedOf, withoutAddresses } from '../requests/task-values.ts';
 
@@ -41,14 +41,14 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     },
     recover: async (lost, signal) => {
       const { jobKey } = lost;
-      const found = records.read(await call('GET', lost, requestTimeouts.recoverMs, signal), jobKey);
+      const found = records.read(await call('GET', lost, timeoutsAfterCreate.recoverMs, signal), jobKey);
       if ('record' in found) return { kind: 'found', id: jobKey };
       if (found.status.state === 'missing') return { kind: 'not_created' };
       return { kind: 'later', afterMs: found.status.retryAfterMs ?? unreadableLookup.afterMs };
     },
-    statusOf: async (job, signal) => records.statusOf(await call('GET', job, requestTimeouts.statusMs, signal), job),
+    statusOf: async (job, signal) => records.statusOf(await call('GET', job, timeoutsAfterCreate.statusMs, signal), job),
     cancel: async (job, signal) =>
-      records.cancelOutcomeOf(await call('DELETE', job, requestTimeouts.cancelMs, signal), job),
+      records.cancelOutcomeOf(await call('DELETE', job, timeoutsAfterCreate.cancelMs, signal), job),
   });
 }
 

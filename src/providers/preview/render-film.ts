@@ -8,7 +8,7 @@ import { framesPerSecond, layersGraph, writeStills, type Layer } from './compose
 import { photographLayers } from './photographs.ts';
 import { createRandom, filmSeed } from './film-random.ts';
 import { choosePalette, renderDrawing } from './scenes/drawing.ts';
-import { chooseScene } from './scenes/scenes.ts';
+import { randomSceneDrawings } from './scenes/scenes.ts';
 import { samplesPerSecond, composeSoundtrack } from './soundtrack.ts';
 import { titleLayers } from './titles/title-layers.ts';
 
@@ -50,7 +50,7 @@ export async function renderFilm(
   const random = createRandom(seed, 'scenery');
   const request = { frame, filmFrames, random, palette: choosePalette(random) };
   const [picture, titles, sound] = await Promise.all([
-    images.length > 0 ? photographLayers(images, request) : Promise.all(chooseScene(request).map(renderDrawing)),
+    images.length > 0 ? photographLayers(images, request) : Promise.all(randomSceneDrawings(request).map(renderDrawing)),
     titleLayers(title, model, request),
     input.generateAudio ? writeSound(workFolder, seed, input.duration) : [],
   ]);

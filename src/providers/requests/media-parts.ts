@@ -35,7 +35,7 @@ export function clipsOf({ videos, audios }: ReferenceMedia): readonly TypedClip[
 }
 
 /** Distributes what was made of the pictures, and then of the clips, in the order of `picturesOf` and `clipsOf`. */
-export function groupByRole<Made>(media: ReferenceMedia, made: readonly Made[]): MediaByRole<Made> {
+export function distributeToRoles<Made>(media: ReferenceMedia, made: readonly Made[]): MediaByRole<Made> {
   const left = [...made];
   const frame = (file: ReferenceImage | undefined) => file && left.shift();
   // The fields take their parts in this order.
@@ -55,7 +55,7 @@ export function leadingImage({ firstFrame, lastFrame, images }: ReferenceMedia):
 
 /** Data URLs of the pictures, of at most `maxBytes` characters in all, without clips. Throws as `fittingImages` does. */
 export async function pictureDataUrls(media: ReferenceMedia, maxBytes: number): Promise<MediaByRole<string>> {
-  return groupByRole(media, await imageDataUrls(picturesOf(media), maxBytes));
+  return distributeToRoles(media, await imageDataUrls(picturesOf(media), maxBytes));
 }
 
 /**
@@ -68,7 +68,7 @@ export async function mediaDataUrls(
 ): Promise<MediaByRole<string> | undefined> {
   const pictures = await imageDataUrls(picturesOf(media), maxImageBytes);
   const clips = await clipDataUrls(clipsOf(media), maxClipBytes);
-  return clips && groupByRole(media, [...pictures, ...clips]);
+  return clips && distributeToRoles(media, [...pictures, ...clips]);
 }
 
 async function clipDataUrls(clips: readonly TypedClip[], maxBytes: number): Promise<readonly string[] | undefined> {

@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { MediaByRole, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { NotAccepted, Refused } from '../provider-contract.ts';
-import { groupByRole, clipsOf, fittingImages, picturesOf, refusedAsTooLarge } from './media-parts.ts';
+import { distributeToRoles, clipsOf, fittingImages, picturesOf, refusedAsTooLarge } from './media-parts.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';
 
 /** `unknown`: the answer to the upload proves nothing. */
-export type MediaUpload<Stored> =
+export type MediaUploadOutcome<Stored> =
   | { readonly stored: Stored }
   | NotAccepted
   | Refused
@@ -18,7 +18,7 @@ export type MediaUpload<Stored> =
 export async function uploadMedia<Stored>(
   media: ReferenceMedia,
   { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
-  store: (file: FormFile) => Promise<MediaUpload<Stored>>,
+  store: (file: FormFile) => Promise<MediaUploadOutcome<Stored>>,
 ): Promise<MediaByRole<Stored> | NotAccepted | Refused> {
   const jpegs = await fittingImages(picturesOf(media), maxImageBytes);
   const files = [
@@ -36,15 +36,15 @@ export async function uploadMedia<Stored>(
     if ('kind' in outcome) return outcome;
     stored.push(outcome.stored);
   }
-  return groupByRole(media, stored);
+  return distributeToRoles(media, stored);
 }
 
 /** Uploads cost nothing and make no job, so one without a clear answer is sent again. */
 const maxTries = 3;
 
 async function untilClear<Stored>(
-  send: () => Promise<MediaUpload<Stored>>,
-): Promise<Exclude<MediaUpload<Stored>, { kind: 'unknown' }>> {
+  send: () => Promise<MediaUploadOutcome<Stored>>,
+): Promise<Exclude<MediaUploadOutcome<Stored>, { kind: 'unknown' }>> {
   let detail = '';
   for (let tried = 0; tried < maxTries; tried += 1) {
     const outcome = await send();

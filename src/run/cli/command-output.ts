@@ -77,7 +77,7 @@ export function isJsonRequested(program: Command): boolean {
 }
 
 /** Returns a command line as the operator would type it: `videogen` if that is on the PATH, else the file that Node runs. */
-export function typedCommandLine(...args: readonly string[]): string {
+export function commandLineToType(...args: readonly string[]): string {
   const script = process.argv[1] ?? 'dist/src/run/cli/cli.js';
   const fromHere = relative(process.cwd(), script);
   const path = fromHere.startsWith('..') ? script : fromHere;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseAccent } from '../../platform/brand/accent.ts';
 import { type Brand, productName } from '../../platform/brand/brand.ts';
 import { readLogo } from '../../platform/brand/logo.ts';
-import { settingFrom, httpUrl, parsedBy } from './setting-kinds.ts';
+import { declareSetting, httpUrl, parsedBy } from './setting-kinds.ts';
 
 const brandName = z.string().regex(/^(?! )[^\p{C}<>"{}]{1,60}(?<! )$/u, {
   error: 'must be 1 to 60 characters on one line, without <, >, ", { and }',
@@ -15,13 +15,13 @@ const supportAddress = parsedBy((text) => {
 });
 
 export const brandFields = {
-  brandName: settingFrom('BRAND_NAME', brandName, productName),
-  brandLogo: settingFrom('BRAND_LOGO', parsedBy(readLogo)),
-  brandAccent: settingFrom('BRAND_ACCENT', parsedBy(parseAccent)),
-  brandSupport: settingFrom('BRAND_SUPPORT', supportAddress),
-  brandTerms: settingFrom('BRAND_TERMS_URL', httpUrl),
-  brandPrivacy: settingFrom('BRAND_PRIVACY_URL', httpUrl),
-  brandBuyCredits: settingFrom('BRAND_BUY_CREDITS_URL', httpUrl),
+  brandName: declareSetting('BRAND_NAME', brandName, productName),
+  brandLogo: declareSetting('BRAND_LOGO', parsedBy(readLogo)),
+  brandAccent: declareSetting('BRAND_ACCENT', parsedBy(parseAccent)),
+  brandSupport: declareSetting('BRAND_SUPPORT', supportAddress),
+  brandTerms: declareSetting('BRAND_TERMS_URL', httpUrl),
+  brandPrivacy: declareSetting('BRAND_PRIVACY_URL', httpUrl),
+  brandBuyCredits: declareSetting('BRAND_BUY_CREDITS_URL', httpUrl),
 };
 
 export function brandSettings(given: z.output<z.ZodObject<typeof brandFields>>): { readonly brand: Brand } {

@@ -38,10 +38,10 @@ export function externalSettings(config: Config): Settings {
   const { databaseUrl, temporal, secret, resultStore } = config;
   if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined)
     throw new Error('the configuration was not read with isExternal');
-  return completeSettings(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
+  return mergeFoundSettings(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
 }
 
-export function completeSettings(config: Config, found: FoundSettings): Settings {
+export function mergeFoundSettings(config: Config, found: FoundSettings): Settings {
   return {
     ...config,
     ...found,

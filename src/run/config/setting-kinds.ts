@@ -13,7 +13,7 @@ export const anyText = z.string();
 
 export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
-export const hookShape = z.enum(moderationHookShapes, { error: `must be ${moderationHookShapes.join(' or ')}` });
+export const moderationHookShape = z.enum(moderationHookShapes, { error: `must be ${moderationHookShapes.join(' or ')}` });
 export const hookOnError = z.enum(hookErrorChoices, { error: `must be ${hookErrorChoices.join(' or ')}` });
 
 export const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
@@ -74,13 +74,13 @@ export function parseDelay(text: string): number {
 export const settingNames = z.registry<{ readonly variable: string; readonly defaultText?: string | undefined }>();
 
 /** A setting, which is read from `variable`; `defaultText` is its default, as written in the environment. */
-export function settingFrom<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
-export function settingFrom<T extends z.ZodType<unknown, string>>(
+export function declareSetting<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
+export function declareSetting<T extends z.ZodType<unknown, string>>(
   variable: string,
   kind: T,
   defaultText: string,
 ): z.ZodPipe<z.ZodDefault<z.ZodString>, T>;
-export function settingFrom(variable: string, kind: z.ZodType<unknown, string>, defaultText?: string) {
+export function declareSetting(variable: string, kind: z.ZodType<unknown, string>, defaultText?: string) {
   const field = defaultText === undefined ? kind.optional() : anyText.default(defaultText).pipe(kind);
   settingNames.add(field, { variable, defaultText });
   return field;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { settingFrom, parsedBy, wholeNumber } from './setting-kinds.ts';
+import { declareSetting, parsedBy, wholeNumber } from './setting-kinds.ts';
 
 const signUpMode = z.enum(['off', 'open', 'code', 'domain'], { error: 'must be off, open, code or domain' });
 
@@ -28,13 +28,13 @@ function isDecodable(url: string): boolean {
 }
 
 export const signUpFields = {
-  signUp: settingFrom('SIGN_UP', signUpMode, 'off'),
-  signUpDomains: settingFrom('SIGN_UP_DOMAINS', emailDomains),
-  signUpCredits: settingFrom('SIGN_UP_CREDITS', wholeNumber(0, 999_999_999), '0'),
-  signUpLimit: settingFrom('SIGN_UP_LIMIT', wholeNumber(1, 100_000), '100'),
-  signUpLimitPerAddress: settingFrom('SIGN_UP_LIMIT_PER_ADDRESS', wholeNumber(1, 100_000), '5'),
-  smtpUrl: settingFrom('SMTP_URL', smtpUrl),
-  smtpFrom: settingFrom('SMTP_FROM', mailSender),
+  signUp: declareSetting('SIGN_UP', signUpMode, 'off'),
+  signUpDomains: declareSetting('SIGN_UP_DOMAINS', emailDomains),
+  signUpCredits: declareSetting('SIGN_UP_CREDITS', wholeNumber(0, 999_999_999), '0'),
+  signUpLimit: declareSetting('SIGN_UP_LIMIT', wholeNumber(1, 100_000), '100'),
+  signUpLimitPerAddress: declareSetting('SIGN_UP_LIMIT_PER_ADDRESS', wholeNumber(1, 100_000), '5'),
+  smtpUrl: declareSetting('SMTP_URL', smtpUrl),
+  smtpFrom: declareSetting('SMTP_FROM', mailSender),
 };
 
 type Given = z.output<z.ZodObject<typeof signUpFields>>;

@@ -5,7 +5,7 @@ import { secretProblem, trySecrets } from '../main/report-changed-secret.ts';
 import { clockDifferenceWarnMs } from '../../platform/database/database-clock.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import { type DatabaseFacts, listMissingRights, readDatabaseFacts } from './database-facts.ts';
-import { listRequiredMigrations } from '../schema/migrator.ts';
+import { listMigrationsOfRelease } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../../catalogue/models/worker-reports.ts';
 import { listOperatorPriceNames } from '../../credits/prices/prices.ts';
@@ -13,8 +13,8 @@ import { paymentHealthFinding } from './check-payments.ts';
 import { isStripeTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { unusedPricesFinding } from './check-prices.ts';
-import { recentShortfallsFinding } from './check-recent-shortfalls.ts';
-import { listShortfalls } from '../../tasks/list/operator-task-queries.ts';
+import { invalidResultsFinding } from './check-recent-shortfalls.ts';
+import { listInvalidResults } from '../../tasks/list/operator-task-queries.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
 const leastVersion = 150_000;
@@ -117,7 +117,7 @@ const migrate = 'Run "videogen migrate" with this release.';
 async function schemaFindings(db: Database, facts: DatabaseFacts, config: DatabaseToCheck): Promise<Finding[]> {
   const { catalogue, stripeSecretKey } = config;
   const provider = stripeSecretKey === undefined ? undefined : { isTest: isStripeTestKey(stripeSecretKey) };
-  const required = await listRequiredMigrations();
+  const required = await listMigrationsOfRelease();
   if (!facts.hasMigrations)
     return [
       failure('schema', 'the database is empty, or this user does not see what is in it', migrate),
@@ -157,7 +157,7 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, config: Databa
           await secretFinding(db, config),
           modelsFinding(config, await listWorkerReports(db)),
           unusedPricesFinding(catalogue.models, await listOperatorPriceNames(db)),
-          recentShortfallsFinding(await listShortfalls(db)),
+          invalidResultsFinding(await listInvalidResults(db)),
           paymentHealthFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];

@@ -9,7 +9,7 @@ import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../../platform/process/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
-import { explainDiskError, type SpaceThresholds, checkFreeSpace, spaceForVideos } from './check-store.ts';
+import { diskErrorFinding, type SpaceThresholds, checkFreeSpace, spaceForVideos } from './check-store.ts';
 
 const leastNode = '20.19';
 
@@ -64,7 +64,7 @@ async function folderFindings(
     await rmdir(await mkdtemp(join(path, 'videogen-doctor-')));
     return await checkFreeSpace(check, path, space);
   } catch (error) {
-    const ofDisk = explainDiskError(check, path, error);
+    const ofDisk = diskErrorFinding(check, path, error);
     if (ofDisk !== undefined) return [ofDisk];
     const remedy = `Set ${setting} to a folder that this account may write to; a file system that is read only needs a volume there.`;
     return [failure(check, `${path} is not writable (${errorCode(error) ?? messageOf(error)})`, remedy)];

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type Config, secretReader } from '../config/config.ts';
+import { type Config, catalogueSecretReader } from '../config/config.ts';
 import { defaultModerationHook } from '../config/complete-settings.ts';
 import { createModerator, type HookProblem, type ModerationVerdict } from '../../providers/moderation/moderator.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
@@ -24,7 +24,7 @@ async function checkHook(settings: Settings, model: string, isApi: boolean): Pro
   const moderator = createModerator({
     installation: defaultModerationHook(settings),
     catalogue: () => settings.catalogue,
-    readSecret: secretReader(dirname(settings.catalogueFile ?? '')),
+    readSecret: catalogueSecretReader(dirname(settings.catalogueFile ?? '')),
     linkTo: (url) => url,
     own: [],
     events: { emit: () => {} },

@@ -1,12 +1,12 @@
 import type { OperatorPriceName } from '../../credits/prices/prices.ts';
-import { findPriceByName, type ModelCatalogue } from '../../catalogue/models/model.ts';
+import { resolvePriceName, type ModelCatalogue } from '../../catalogue/models/model.ts';
 import { type Finding, ok, warning } from './checks-and-findings.ts';
 
 const maxShown = 5;
 
 /** Operators set prices by name. One whose model or name has left the catalogue changes no charge any more. */
 export function unusedPricesFinding(models: ModelCatalogue, prices: readonly OperatorPriceName[]): Finding {
-  const unused = prices.filter(({ model, priceName }) => !findPriceByName(models, model, priceName).ok);
+  const unused = prices.filter(({ model, priceName }) => !resolvePriceName(models, model, priceName).ok);
   const [first] = unused;
   if (first === undefined) return ok('prices', `the catalogue has all prices that operators set (${prices.length})`);
   const shown = unused.slice(0, maxShown).map(({ model, priceName, accounts }) => {

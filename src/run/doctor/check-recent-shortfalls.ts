@@ -1,10 +1,10 @@
-import type { ModelShortfalls } from '../../tasks/list/operator-task-queries.ts';
+import type { ModelInvalidResults } from '../../tasks/list/operator-task-queries.ts';
 import { type Finding, ok, warning } from './checks-and-findings.ts';
 
 const maxShown = 3;
 
 /** A model whose videos fall short of their orders is sold with more than it makes, such as sound. */
-export function recentShortfallsFinding(shortfalls: readonly ModelShortfalls[]): Finding {
+export function invalidResultsFinding(shortfalls: readonly ModelInvalidResults[]): Finding {
   if (shortfalls.length === 0) return ok('results', 'no video of the last week fell short of its order');
   const shown = shortfalls
     .slice(0, maxShown)

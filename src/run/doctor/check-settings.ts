@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { dirname } from 'node:path';
 import { readCatalogueFile } from '../../catalogue/file/catalogue-file.ts';
-import { type Config, secretReader } from '../config/config.ts';
+import { type Config, catalogueSecretReader } from '../config/config.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../platform/outbound/guard/allow-list.ts';
 import { isMetadataAddress } from '../../platform/outbound/guard/guard.ts';
@@ -107,7 +107,7 @@ export function checkCatalogue(
     readCatalogueFile({
       path,
       ...(publicUrl !== undefined && { publicUrl }),
-      ...(needsSecrets && { readSecret: secretReader(dirname(path)) }),
+      ...(needsSecrets && { readSecret: catalogueSecretReader(dirname(path)) }),
     });
     return [ok('catalogue', `${path}: ${models}${needsSecrets ? '; the secrets that it refers to are there' : ''}`)];
   } catch (error) {

@@ -6,7 +6,7 @@ import { nameOfStore, type S3Config, type StoreLocation } from '../../media/stor
 import type { MediaFiles } from '../../media/store/result-store.ts';
 import { parseAllowList } from '../../platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
-import { checkStoreAccess, openMediaFiles } from '../../media/store/open-store.ts';
+import { ensureStoreAccess, openMediaFiles } from '../../media/store/open-store.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 
 /** No task has this name. */
@@ -24,7 +24,7 @@ export async function checkStore(
   const check = setting === 'RESULT_STORE' ? 'result store' : 'second result store';
   const remedy = `Correct ${setting} and what belongs to it, or the rights to read, write and delete there.`;
   try {
-    await checkStoreAccess(location, setting, config, { writes: true });
+    await ensureStoreAccess(location, setting, config, { writes: true });
     const linked = await tryFiles(await openMediaFiles(location, config), tempFolder);
     const shown = `${nameOfStore(location)} stores, returns and deletes files`;
     const space =
@@ -32,7 +32,7 @@ export async function checkStore(
     if (linked !== undefined) return [failure(check, linked, 'Compare the clocks of this machine and of the store.')];
     return [ok(check, shown), ...space];
   } catch (error) {
-    return [explainDiskError(check, nameOfStore(location), error) ?? failure(check, messageOf(error), remedy)];
+    return [diskErrorFinding(check, nameOfStore(location), error) ?? failure(check, messageOf(error), remedy)];
   }
 }
 
@@ -80,7 +80,7 @@ export const spaceForVideos: SpaceThresholds = { leastBytes: 500e6, enoughBytes:
 const freeSpace = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
 
 /** Explains an error of a full or read-only disk; undefined for any other error. */
-export function explainDiskError(check: string, path: string, error: unknown): Finding | undefined {
+export function diskErrorFinding(check: string, path: string, error: unknown): Finding | undefined {
   const problem = diskProblemOfCode(errorCode(error));
   if (problem === undefined) return undefined;
   const remedy =

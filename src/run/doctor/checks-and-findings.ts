@@ -57,7 +57,7 @@ export async function runChecks(checks: readonly Check[], limitMs: number): Prom
 }
 
 /** Replaces every secret, because errors may quote them. */
-export function redactSecrets(
+export function redactSecretsInFindings(
   findings: readonly Finding[],
   secrets: readonly (string | undefined)[],
 ): readonly Finding[] {

@@ -11,7 +11,7 @@ import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkEmbeddedFolderDisk, checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
-import { type Finding, runChecks, unchecked, redactSecrets } from './checks-and-findings.ts';
+import { type Finding, runChecks, unchecked, redactSecretsInFindings } from './checks-and-findings.ts';
 
 /** `all` checks the whole installation; the others check what one process of that role needs to start and to work. */
 export const doctorRoles = ['all', 'api', 'worker'] as const;
@@ -20,7 +20,7 @@ export type DoctorRole = (typeof doctorRoles)[number];
 const checkLimitMs = 15_000;
 
 /** Addresses of the parts that `npm start` runs; undefined while they do not run. */
-export type DependencyAddresses = {
+export type FoundDependencies = {
   readonly databaseUrl: string | undefined;
   readonly temporal: TemporalTarget | undefined;
   readonly secret: string | undefined;
@@ -36,17 +36,17 @@ export function examineMachine(): readonly Finding[] {
 /** Checks everything that this role needs. Writes only probe files, and deletes them. */
 export async function runDoctorChecks(
   config: Config,
-  running: DependencyAddresses,
+  running: FoundDependencies,
   role: DoctorRole,
 ): Promise<readonly Finding[]> {
   const scope = scopeOf(config, running, role);
   const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
   const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
-  return redactSecrets(causesFirst(await runChecks(runs, checkLimitMs)), secretsOf(config, running));
+  return redactSecretsInFindings(adviseCausesFirst(await runChecks(runs, checkLimitMs)), secretsOf(config, running));
 }
 
 /** A full disk breaks the database, and a database that rejects its user breaks what reads it, so their advice would mislead. */
-export function causesFirst(findings: readonly Finding[]): readonly Finding[] {
+export function adviseCausesFirst(findings: readonly Finding[]): readonly Finding[] {
   const isDisk = ({ state, message }: Finding) => state === 'error' && /^disk (?:full|read-only)/.test(message);
   const [disk] = findings.filter(isDisk);
   const database = findings.find(({ check, state }) => check === 'database' && state === 'error');
@@ -63,7 +63,7 @@ export function causesFirst(findings: readonly Finding[]): readonly Finding[] {
   return [...findings.filter(isDisk), ...others];
 }
 
-type Scope = DependencyAddresses & {
+type Scope = FoundDependencies & {
   readonly config: Config;
   readonly role: DoctorRole;
   readonly serves: (...names: readonly QueueName[]) => boolean;
@@ -163,7 +163,7 @@ function settingFindings({ config, secret, role, serves, isShared }: Scope): rea
   ];
 }
 
-function scopeOf(config: Config, running: DependencyAddresses, role: DoctorRole): Scope {
+function scopeOf(config: Config, running: FoundDependencies, role: DoctorRole): Scope {
   const queues = role === 'api' ? [] : role === 'worker' ? config.workerQueues : queueNames;
   const serves: Scope['serves'] = (...names) => queues.some((name) => names.includes(name));
   return {
@@ -186,7 +186,7 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
 
 export function secretsOf(
   config: Config,
-  { databaseUrl, temporal, secret }: DependencyAddresses,
+  { databaseUrl, temporal, secret }: FoundDependencies,
 ): readonly (string | undefined)[] {
   const apiKey = temporal?.connection.apiKey;
   const key = typeof apiKey === 'string' ? apiKey : undefined;

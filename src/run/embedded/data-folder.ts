@@ -57,7 +57,7 @@ export async function readOrCreateSecret(folder: string): Promise<string> {
     if (secret.length >= leastSecretLength) return secret;
     problem = `is damaged: it has ${secret.length} characters`;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return createSecretFile(path);
+    if (errorCode(error) === 'ENOENT') return createRandomSecretFile(path);
     problem = `cannot be read (${errorCode(error) ?? String(error)})`;
   }
   const advice =
@@ -67,7 +67,7 @@ export async function readOrCreateSecret(folder: string): Promise<string> {
 }
 
 /** Creates a secret in a file, atomically also if the machine crashes. */
-export async function createSecretFile(path: string): Promise<string> {
+export async function createRandomSecretFile(path: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await writeFile(`${path}.new`, `${secret}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);

@@ -13,7 +13,7 @@ const maxTries = 50;
 export async function readOrReservePort(file: string): Promise<number> {
   const stored = await readPort(file);
   if (stored !== undefined && (await isPortFree(stored))) {
-    await reservePort(stored);
+    await tryReservePort(stored);
     return stored;
   }
   const port = await reserveFreePort();
@@ -34,7 +34,7 @@ export async function readPort(file: string): Promise<number | undefined> {
 export async function reserveFreePort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowestPort, highestPort);
-    if ((await reservePort(port)) && (await isPortFree(port))) return port;
+    if ((await tryReservePort(port)) && (await isPortFree(port))) return port;
   }
   throw new SetupError(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
 }
@@ -53,7 +53,7 @@ const reserved = new Set<number>();
  * Reserves a port; returns false if it is reserved already. A reservation binds the UDP port of the same number, which no server here uses,
  * because the system releases it whenever and however the process ends.
  */
-export function reservePort(port: number): Promise<boolean> {
+export function tryReservePort(port: number): Promise<boolean> {
   if (reserved.has(port)) return Promise.resolve(false);
   reserved.add(port);
   return new Promise((resolve) => {

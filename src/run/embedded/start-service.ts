@@ -8,7 +8,7 @@ import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { createFatalPromise } from '../main/run-until-signal.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { type Drainable, type Settings, completeSettings } from '../config/complete-settings.ts';
+import { type Drainable, type Settings, mergeFoundSettings } from '../config/complete-settings.ts';
 import { startApi } from '../main/start-api.ts';
 import { startMetricsServer } from '../main/monitoring/metrics-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
@@ -75,7 +75,7 @@ export async function startService(
     const port = config.port === 0 ? await reserveFreePort() : config.port;
     const embeddedFolders = foldersOfServers(config);
     const parts = { ...database.value.settings, ...temporal.value.settings, embeddedFolders, secret, resultStore };
-    const settings = completeSettings({ ...config, port, ffmpegPath }, parts);
+    const settings = mergeFoundSettings({ ...config, port, ffmpegPath }, parts);
     const fatal = createFatalPromise();
     const metrics = createMetrics();
     exportProcessMetrics(metrics);

@@ -1,7 +1,7 @@
 import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbackSender } from '../../tasks/callbacks/send-test-callback.ts';
-import { secretReader } from '../config/config.ts';
+import { catalogueSecretReader } from '../config/config.ts';
 import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/complete-settings.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
@@ -38,7 +38,7 @@ import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
 import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
-import { createUncertainCreateResolver } from '../../tasks/accept/uncertain-creates.ts';
+import { createUncertainCreateRefunder } from '../../tasks/accept/uncertain-creates.ts';
 import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
 import { createTaskProgressReader } from '../../temporal/workflows/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
@@ -63,7 +63,7 @@ export async function openApiDependencies(
   { reasons, diskProblem }: ProcessState,
 ) {
   const resultStore = await openStore(settings, log, { writes: true });
-  const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
+  const readHookSecret = catalogueSecretReader(dirname(settings.catalogueFile ?? ''));
   const core = openSharedDependencies(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
   const { db, catalogue, events, box } = core;
   const given = needsFromSettings(settings);
@@ -86,7 +86,7 @@ export async function openApiDependencies(
     allow: settings.callbackAllow,
     own: ownServerAddresses(settings),
   });
-  const uncertainCreates = createUncertainCreateResolver({ db, log, events });
+  const uncertainCreates = createUncertainCreateRefunder({ db, log, events });
   const orders = orderDepsOf(core, {
     isSold: sales.isSold,
     diskProblem,

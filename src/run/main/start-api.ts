@@ -15,7 +15,7 @@ import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailSecretBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
-import { watchStoreAndNamespaceMatch } from './monitoring/watch-ownership.ts';
+import { claimAndWatchOwnership } from './monitoring/watch-ownership.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -43,7 +43,7 @@ export async function startApi(
   const { events } = parts;
   const { db, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
-  const belonging = await watchStoreAndNamespaceMatch({ db, settings, log, isWorker: false }).catch(
+  const belonging = await claimAndWatchOwnership({ db, settings, log, isWorker: false }).catch(
     async (error: unknown) => {
       await parts.close();
       throw error;

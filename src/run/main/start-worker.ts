@@ -18,7 +18,7 @@ import type { Drainable, Settings } from '../config/complete-settings.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
-import { watchStoreAndNamespaceMatch } from './monitoring/watch-ownership.ts';
+import { claimAndWatchOwnership } from './monitoring/watch-ownership.ts';
 import { createTemporalWorkers } from './temporal-workers.ts';
 import type { WorkerParts } from './wire-activities.ts';
 import { mainQueue } from './worker-options.ts';
@@ -38,7 +38,7 @@ export type RunningWorker = Drainable & {
 
 /**
  * Starts the workers of this process's queues. Local dependencies are checked before this resolves; steps that need Temporal are retried
- * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `checkMs`.
+ * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `startCheckIdleMs`.
  */
 export async function startWorker(
   settings: Settings,
@@ -126,7 +126,7 @@ function runsWorkflows({ workerQueues }: Settings): boolean {
 /** A worker that only sends callbacks uses no store. */
 async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log) {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
-  return await watchStoreAndNamespaceMatch({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
+  return await claimAndWatchOwnership({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
     async (error: unknown) => {
       await dependencies.close();
       throw error;

@@ -5,7 +5,7 @@ import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts
 import {
   createEmptyAccountPage,
   createFinishClosing,
-  type PaymentProviderDeps,
+  type PaymentProviderAndUrl,
 } from '../../../activities/close-account.ts';
 import { createConfirmCharge } from '../../../activities/confirm-charge.ts';
 import type { StartDeadline } from '../../../activities/abort-timers.ts';
@@ -61,7 +61,7 @@ export type WorkerParts = {
     readonly inspectVideo: VideoInspector;
   };
   readonly callbacks: Pick<SendCallbackDeps, 'box' | 'callbackFormatOf' | 'postCallback'>;
-  readonly payments: PaymentProviderDeps | undefined;
+  readonly payments: PaymentProviderAndUrl | undefined;
   /** Needs nothing but settings. */
   readonly settings: {
     readonly workFolder: string;

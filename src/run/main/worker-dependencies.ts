@@ -5,7 +5,7 @@ import { watchProviderSwitches } from '../../../activities/watch-provider-switch
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { dirname } from 'node:path';
-import { secretReader } from '../config/config.ts';
+import { catalogueSecretReader } from '../config/config.ts';
 import { callbackFormatOf } from '../../api/dialects/shapes.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createFfmpeg } from '../../media/ffmpeg/ffmpeg.ts';
@@ -44,7 +44,7 @@ export function openWorkerDependencies(
   refusesWork: () => string | undefined,
 ): WorkerDependencies {
   const { workerQueues } = settings;
-  const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
+  const readSecret = catalogueSecretReader(dirname(settings.catalogueFile ?? ''));
   // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
   const callsUpstreams = workerQueues.includes('generation-remote') || workerQueues.includes('tasks');
   const core = openSharedDependencies(settings, log, metrics, {

@@ -1,6 +1,6 @@
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { CatalogueRead } from '../../catalogue/file/live-catalogue.ts';
-import type { ScheduleEvent } from '../../temporal/schedules/housekeeping-steps.ts';
+import type { ScheduleCheckEvent } from '../../temporal/schedules/housekeeping-steps.ts';
 import { type EventMetric, onEventsOf } from './metric-declaration.ts';
 
 export type HealthMetricEvent =
@@ -16,7 +16,7 @@ export type HealthMetricEvent =
       readonly isWritable: boolean;
     }
   | { readonly kind: 'log_lines_dropped'; readonly lines: number }
-  | ScheduleEvent;
+  | ScheduleCheckEvent;
 
 const on = onEventsOf<HealthMetricEvent>();
 

@@ -1,13 +1,13 @@
 import type { RequestFinished } from '../../api/core/middleware/observe-requests.ts';
 import { moderationOutcomes, type ContentChecked } from '../../providers/moderation/moderator.ts';
-import { paymentOutcomes, type PaymentSettled } from '../../credits/payments/apply-payments.ts';
+import { paymentOutcomes, type PaymentOutcomeEvent } from '../../credits/payments/apply-payments.ts';
 import type { RequestsDropped } from '../../library/request-log/request-log-buffer.ts';
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import { type EventMetric, onEventsOf, requestBuckets } from './metric-declaration.ts';
 
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
-export type RequestMetricEvent = RequestFinished | RequestsDropped | ContentChecked | PaymentSettled;
+export type RequestMetricEvent = RequestFinished | RequestsDropped | ContentChecked | PaymentOutcomeEvent;
 
 const on = onEventsOf<RequestMetricEvent | TaskEvent>();
 

@@ -3,7 +3,7 @@ import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/overview-counts.ts';
 import type { LastChecks } from '../../credits/maintenance-times.ts';
-import { providerSwitchStates } from '../../tasks/jobs/provider-pools.ts';
+import { providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
 import type { ProviderStatus } from '../../tasks/jobs/provider-status.ts';
 import type { DescribedMetric, Sample } from './metric-declaration.ts';
 import { removedLabel } from './label-values.ts';
@@ -189,7 +189,7 @@ export const scrapedGauges: readonly ScrapedGauge[] = [
       providers
         .filter(isInCatalogue)
         .flatMap(({ provider, state }) =>
-          providerSwitchStates.map((each): Sample => [{ provider, state: each }, each === state ? 1 : 0]),
+          providerSwitchPositions.map((each): Sample => [{ provider, state: each }, each === state ? 1 : 0]),
         ),
   },
 ];

@@ -62,7 +62,7 @@ export async function migrateToLatest(
 
 /** Compares the migrations of this release with those that have run, of which there are none in an empty database. */
 async function compare(db: Kysely<unknown>) {
-  const required = await listRequiredMigrations();
+  const required = await listMigrationsOfRelease();
   const { rows: tables } = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
   if (tables.length === 0) return { missing: required, newer: [] };
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
@@ -87,7 +87,7 @@ function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
-export async function listRequiredMigrations(): Promise<readonly string[]> {
+export async function listMigrationsOfRelease(): Promise<readonly string[]> {
   return Object.keys(await provider.getMigrations()).toSorted();
 }
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
 import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
-import { answerAttemptUnderLock, isCreateAttempt, recordCreatingAttempt } from './create-attempts.ts';
+import { answerAttemptAlreadyLocked, isCreateAttempt, recordCreatingAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';
 import { createBatcher } from '../../platform/database/batch-requests.ts';
 import { defaultQueueLimits, type QueueLimits } from '../../platform/database/queue-limits.ts';
@@ -108,7 +108,7 @@ export function createTaskAcceptor(
  */
 function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
   return withAccountLock(db, task.accountId, async (transaction) => {
-    const answer = await answerAttemptUnderLock(transaction, task);
+    const answer = await answerAttemptAlreadyLocked(transaction, task);
     if (answer !== undefined) return answer;
     const outcome = await acceptTask(transaction, task);
     if (outcome.kind === 'accepted') await recordCreatingAttempt(transaction, task);

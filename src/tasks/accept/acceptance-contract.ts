@@ -1,5 +1,5 @@
 import type { SpendCap } from '../../accounts/limits/spend-caps.ts';
-import type { ApplicablePrice } from '../../catalogue/prices/model-prices.ts';
+import type { AmountsWithPriceName } from '../../catalogue/prices/model-prices.ts';
 import type { Rate, RateLeft } from '../../platform/timing/rate-limit.ts';
 import type { ShortfallTerms } from '../end/shortfall.ts';
 import type { TaskParam, TaskState } from '../../catalogue/tasks/task.ts';
@@ -18,7 +18,7 @@ export type NewTask = {
   /** The fingerprint of the request, for the comparison with an earlier one under the same Idempotency-Key. */
   readonly requestSha256: Buffer;
   /** The catalogue's prices that may apply to its input, in the order in which they are decided; operators may have set their amounts. */
-  readonly listedPrices: readonly ApplicablePrice[];
+  readonly listedPrices: readonly AmountsWithPriceName[];
   /** The policy for a video that falls short of the order; undefined for a full refund. */
   readonly shortfall?: ShortfallTerms | undefined;
   readonly deadlineMs: number;

@@ -117,7 +117,7 @@ on conflict (attempt_id) do update set task_id = excluded.task_id, number = excl
  * Answers an attempt with the task of another attempt, if there is one. The caller holds the account's lock, and the answer counts once
  * its transaction commits. No lock of the task is taken: the end of a task locks the task before the account.
  */
-export async function answerAttemptUnderLock(db: Runner, task: NewTask): Promise<Replayed | undefined> {
+export async function answerAttemptAlreadyLocked(db: Runner, task: NewTask): Promise<Replayed | undefined> {
   const found = await findAnswerToAttempt(db, task);
   if (found === undefined) return undefined;
   if (found.taskId !== task.taskId) await recordAnswer(db, task.taskId, found.taskId, numberOf(task));
@@ -144,12 +144,12 @@ update create_attempts set is_read = true where attempt_id in (
   order by attempt_id for update of create_attempts)`,
 });
 
-/** Answers an attempt as `answerAttemptUnderLock` does, and takes the lock for it. */
+/** Answers an attempt as `answerAttemptAlreadyLocked` does, and takes the lock for it. */
 export function answerAttempt(
   db: Pick<Database, 'transaction' | 'runExclusive'>,
   task: NewTask,
 ): Promise<Replayed | undefined> {
-  return withAccountLock(db, task.accountId, (transaction) => answerAttemptUnderLock(transaction, task));
+  return withAccountLock(db, task.accountId, (transaction) => answerAttemptAlreadyLocked(transaction, task));
 }
 
 /** Finds the task that an attempt created, or that it was answered with. */
@@ -172,7 +172,7 @@ on conflict (attempt_id) do update set task_id = excluded.task_id, is_failed = t
 });
 
 /** True if the attempt that created the task, or another one that was answered with it, is not recorded as failed. */
-export const hasAnsweredAttempt = one<{ readonly isAnswered: boolean }, [taskId: string]>({
+export const hasAttemptNotFailed = one<{ readonly isAnswered: boolean }, [taskId: string]>({
   name: 'has-answered-attempt',
   text: `
 select not exists (select from create_attempts where attempt_id = $1 and is_failed)

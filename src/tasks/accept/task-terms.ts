@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import type { Model } from '../../catalogue/models/model.ts';
-import { applicablePrices } from '../../catalogue/prices/model-prices.ts';
+import { amountsMatchingInput } from '../../catalogue/prices/model-prices.ts';
 import { shortfallTerms } from '../end/shortfall.ts';
 import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from '../../catalogue/input/task-input.ts';
 
@@ -9,7 +9,7 @@ export function taskTerms(model: Model, param: TaskParam) {
   return {
     param: withSeed(model, param),
     requestSha256: requestFingerprint(param, model.input),
-    listedPrices: applicablePrices(model.prices, param.input),
+    listedPrices: amountsMatchingInput(model.prices, param.input),
     shortfall: shortfallTerms(model, param.input),
     deadlineMs: model.deadlineMs,
   };

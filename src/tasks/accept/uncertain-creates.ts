@@ -5,7 +5,7 @@ import type { TaskEvents, uncertainOutcomes } from '../task-metric-events.ts';
 import { type Database, joiningTransaction } from '../../platform/database/database.ts';
 import { none } from '../../platform/database/statement.ts';
 import { lockAccount } from '../../accounts/accounts.ts';
-import { findTaskByAttemptId, hasAnsweredAttempt, recordFailedAttempt } from './create-attempts.ts';
+import { findTaskByAttemptId, hasAttemptNotFailed, recordFailedAttempt } from './create-attempts.ts';
 import { cancelGraceMs, failAndRefund } from '../task-rows.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
@@ -30,13 +30,13 @@ const requestFailed: TaskFailure = {
   failMsg: 'The task was refunded because its request failed.',
 };
 
-export type UncertainCreateResolver = ReturnType<typeof createUncertainCreateResolver>;
+export type UncertainCreateRefunder = ReturnType<typeof createUncertainCreateRefunder>;
 
 /**
  * Keeps the promise of `acceptance_reverted`: refunds uncertain creates that exist once the database is available. A process that is killed
  * first loses them; docs/decisions describes that window.
  */
-export function createUncertainCreateResolver(deps: UncertainCreateDeps) {
+export function createUncertainCreateRefunder(deps: UncertainCreateDeps) {
   const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
   let resolving: Promise<void> | undefined;
 
@@ -92,7 +92,7 @@ async function refundIfCreated(
     await lockTask(transaction, taskId);
     await lockAccount(transaction, accountId);
     await recordFailedAttempt(transaction, attemptId, taskId);
-    if ((await hasAnsweredAttempt(transaction, taskId)).isAnswered) return undefined;
+    if ((await hasAttemptNotFailed(transaction, taskId)).isAnswered) return undefined;
     return failAndRefund(transaction, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
   });
   if (ended === undefined) return 'answered';

@@ -7,7 +7,7 @@ import { signResultLinks } from '../../media/store/signed-link.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CallbackToPost } from './post-callback.ts';
 import { findAccount } from '../../accounts/accounts.ts';
-import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type Delivery, findDelivery } from './deliveries.ts';
 import { eventBody } from './account-event.ts';
@@ -38,7 +38,7 @@ export async function findOwedDelivery(deps: OwedDeliveryDeps, deliveryId: strin
   const prepare = async () => {
     const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
     const body = bodyOf(deps, owed, task);
-    return { body, secrets, signedAt: (await readDatabaseClock(db)).now };
+    return { body, secrets, signedAt: (await readDatabaseTime(db)).now };
   };
   return { ...owed, prepare };
 }

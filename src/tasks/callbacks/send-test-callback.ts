@@ -12,7 +12,7 @@ import { createGuardedClient, type GuardedClientOptions } from '../../platform/o
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CallbackFormat } from './callback-format-type.ts';
 import { createCallbackPoster } from './post-callback.ts';
-import { readDatabaseClock } from '../../platform/database/database-clock.ts';
+import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
@@ -50,7 +50,7 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
       const prepare = async () => {
         const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
         const body = event === undefined ? sampleBody(format, models()) : sampleEvent(event, models());
-        return { body, secrets, signedAt: (await readDatabaseClock(db)).now };
+        return { body, secrets, signedAt: (await readDatabaseTime(db)).now };
       };
       const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
       const attempt = { deliveryId: testTaskId, accountId, url, format, prepare, signal };

@@ -33,7 +33,7 @@ where account_id = $1 and purpose = $2 and expires_at is null and shown_at is nu
 const maxFormerSecrets = 9;
 
 /** The current secret also signs for `overlapSeconds` more, beside at most eight earlier ones. */
-export const expireSigningSecret = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
+export const scheduleSigningSecretExpiry = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
   name: 'expire-callback-secret',
   text: `
 with dropped as (

@@ -1,7 +1,7 @@
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import { newCallbackSecret, type SecretBox, SecretBoxError } from '../../platform/secrets/secret-box.ts';
 import {
-  expireSigningSecret,
+  scheduleSigningSecretExpiry,
   insertFirstSigningSecret,
   insertNextSigningSecret,
   listSigningSecrets,
@@ -50,7 +50,7 @@ export async function rotateSecret(
   await db.transaction(async (run) => {
     // The lock serializes rotations: two concurrent ones would find the same current secret.
     await lockOpenAccount({ run }, accountId);
-    await expireSigningSecret({ run }, accountId, purpose, overlapSeconds);
+    await scheduleSigningSecretExpiry({ run }, accountId, purpose, overlapSeconds);
     await insertNextSigningSecret({ run }, accountId, purpose, box.seal(secret, accountId));
   });
   return secret;

@@ -1,7 +1,7 @@
 import type { OrderDifference } from '../../media/video/compare-with-order.ts';
 import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 import type { Model } from '../../catalogue/models/model.ts';
-import { type ApplicablePrice, applicablePrices } from '../../catalogue/prices/model-prices.ts';
+import { type AmountsWithPriceName, amountsMatchingInput } from '../../catalogue/prices/model-prices.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
@@ -16,15 +16,15 @@ export type ShortfallTerms =
   | {
       readonly policy: 'refund';
       /** The catalogue's prices of the order. */
-      readonly prices: readonly ApplicablePrice[];
+      readonly prices: readonly AmountsWithPriceName[];
       /** Those of the same order without sound, if they are others. */
-      readonly silentPrices?: readonly ApplicablePrice[];
+      readonly silentPrices?: readonly AmountsWithPriceName[];
     };
 
 export function shortfallTerms({ shortfall, prices }: Model, input: TaskInput): ShortfallTerms | undefined {
   if (shortfall === undefined || shortfall === 'fail') return undefined;
   if (shortfall === 'accept') return { policy: 'accept' };
-  const [ordered, silent] = [input, { ...input, generateAudio: false }].map((one) => applicablePrices(prices, one));
+  const [ordered, silent] = [input, { ...input, generateAudio: false }].map((one) => amountsMatchingInput(prices, one));
   if (ordered === undefined || silent === undefined || JSON.stringify(ordered) === JSON.stringify(silent))
     return { policy: 'refund', prices: ordered ?? [] };
   return { policy: 'refund', prices: ordered, silentPrices: silent };
@@ -40,7 +40,7 @@ export const findOrderedTask = maybeOne<OrderedTask, [taskId: string]>({
 type DeliveredPrice = { readonly credits: number; readonly creditsPerSecond: number };
 
 // Operators' prices are append-only, so the price at the acceptance can be computed at any later time.
-const priceDelivered = maybeOne<DeliveredPrice, [taskId: string, seconds: number, listed: readonly ApplicablePrice[]]>({
+const priceDelivered = maybeOne<DeliveredPrice, [taskId: string, seconds: number, listed: readonly AmountsWithPriceName[]]>({
   name: 'price-delivered-video',
   text: `
 select $2::integer * credits_per_second + credits_per_video as credits, credits_per_second as "creditsPerSecond"

@@ -48,7 +48,7 @@ export type JobInState<State extends OpenJobState> = {
 export type OpenJob = JobInState<OpenJobState>;
 
 /** The end of an attempt without a video. */
-export type AttemptEnd =
+export type AttemptEndWithoutVideo =
   | { readonly kind: 'task_failed'; readonly failure: TaskFailure; readonly detail?: string | undefined }
   /** The task waits, and its deadline does not run; the next attempt begins after the pause. */
   | { readonly kind: 'waits'; readonly why: string; readonly pauseMs: number }

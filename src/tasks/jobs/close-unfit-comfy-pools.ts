@@ -3,7 +3,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
 import { compareWithServers, type WorkflowCheckDeps, workflowsIn } from '../../providers/comfy/workflow-checks.ts';
-import { endCooldown, extendOperatorCooldown, listPools, listProviderSwitches } from './provider-pools.ts';
+import { endCooldown, holdPoolForOperator, listPools, listProviderSwitches } from './provider-pools.ts';
 
 // Closes the pools of ComfyUI workflows that their servers cannot run.
 
@@ -34,7 +34,7 @@ export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps) {
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
     for (const { key, found } of await compareWithServers(open, { ...deps, isOff, signal: stopping.signal })) {
       const { provider, pool, problems, warnings, unchecked } = found;
-      if (problems.length > 0) await extendOperatorCooldown(db, pool, provider, holdMs);
+      if (problems.length > 0) await holdPoolForOperator(db, pool, provider, holdMs);
       else if (unchecked === undefined) {
         // A server that answers is reachable, and one whose workflow fits at last needs no operator any more.
         const reasons = fitting.has(key) ? (['unreachable'] as const) : (['unreachable', 'operator'] as const);

@@ -4,8 +4,8 @@ import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, TryNextJob, AttemptEnd } from './attempt-job.ts';
-import { endProviderJob, type JobEnd, recordUpstreamEnd } from './job-ends.ts';
+import type { JobBase, TryNextJob, AttemptEndWithoutVideo } from './attempt-job.ts';
+import { endProviderJob, type JobEnd, freeSlotAndRecordCost } from './job-ends.ts';
 import { taskFailureFor, providerFailures } from './job-failures.ts';
 import { type JobRowKey, listProviderJobs } from './provider-jobs.ts';
 import { type CooldownReason, startCooldown } from './provider-pools.ts';
@@ -41,7 +41,7 @@ export async function endJobWithTaskFailure(
   job: JobRowKey,
   failure: TaskFailure,
   end: JobEnd,
-): Promise<AttemptEnd> {
+): Promise<AttemptEndWithoutVideo> {
   if (await endJob(deps, job, { failure, ...end })) return { kind: 'task_failed', failure, detail: end.detail };
   const row = (await listProviderJobs(deps.db, job.taskId)).find(({ ordinal }) => ordinal === job.ordinal);
   if (row?.failure === undefined) return { kind: 'undecided', detail: 'another attempt has ended this job' };
@@ -56,7 +56,7 @@ export async function endFailedJob(
   attempt: Following,
   job: JobBase & SubmittedJob,
   { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
-): Promise<TryNextJob | AttemptEnd> {
+): Promise<TryNextJob | AttemptEndWithoutVideo> {
   const { deps, task } = attempt;
   const { failedJobs } = job.open.terms;
   deps.log.info({ ...jobLogFields(job), error }, 'provider job failed');
@@ -107,7 +107,7 @@ export async function endLostJob(
   attempt: Following,
   job: JobBase,
   { why, detail, isSettled = false, hasCost = false }: Loss,
-): Promise<TryNextJob | AttemptEnd> {
+): Promise<TryNextJob | AttemptEndWithoutVideo> {
   const { deps } = attempt;
   const { terms, provider } = job.open;
   const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
@@ -137,7 +137,7 @@ export async function recordEndAndCost(
   const rule = open.terms.cost;
   const gpuMs = Math.max(0, Date.now() - submittedAt);
   const estimated = rule && estimateCost(rule, { input: task.param.input, gpuMs });
-  await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: reported ?? estimated });
+  await freeSlotAndRecordCost(deps.db, { taskId, ordinal, cost: reported ?? estimated });
 }
 
 const temporaryCooldown = { baseMs: 5_000, maxMs: 300_000 };

@@ -143,7 +143,7 @@ type OpenCreate = {
  * Counts other creates at the pool without a response, intended since ten minutes before this one: each may have made a job after this
  * create was sent. One that was abandoned counts, too, because its job may exist and nothing else claims it.
  */
-export const countRivalCreates = one<{ readonly rivals: number }, [create: OpenCreate]>({
+export const countOtherUnansweredCreates = one<{ readonly rivals: number }, [create: OpenCreate]>({
   name: 'count-rival-creates',
   text: `
 select count(*)::int as rivals from provider_jobs

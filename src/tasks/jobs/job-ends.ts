@@ -10,7 +10,7 @@ import { mayRun } from './provider-pools.ts';
 // A job ends upstream, which frees its slot; then its outcome is recorded; and a job that may still run is settled later.
 
 /** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
-export const recordUpstreamEnd = none<[job: JobRowKey & { readonly cost?: JobCost | 'unknown' | undefined }]>({
+export const freeSlotAndRecordCost = none<[job: JobRowKey & { readonly cost?: JobCost | 'unknown' | undefined }]>({
   name: 'record-upstream-end',
   text: `
 update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::text is null then cost_micros else $3 end,

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { Providers } from '../../providers/provider-registry.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, JobInState, AttemptEnd } from './attempt-job.ts';
+import type { JobBase, JobInState, AttemptEndWithoutVideo } from './attempt-job.ts';
 import { taskFailureFor, providerFailures } from './job-failures.ts';
 import type { ProviderJob } from './provider-jobs.ts';
 import { reserveSlot } from './slots.ts';
@@ -35,7 +35,7 @@ export async function openOrReserveJob(
   deps: RoutingDeps,
   task: RoutedTask,
   rows: readonly ProviderJob[],
-): Promise<NextJob | AttemptEnd> {
+): Promise<NextJob | AttemptEndWithoutVideo> {
   // An earlier attempt came to this end, and its response was lost.
   const failure = rows.find((row) => row.failure !== undefined)?.failure;
   if (failure !== undefined) return { kind: 'task_failed', failure };
@@ -55,9 +55,9 @@ export async function openOrReserveJob(
 const disabledPauseMs = 5_000;
 
 /** Returns the pause of a task while our own machine is disabled. */
-export async function ownMachineDisabledPause({
+export async function findDisabledMachinePause({
   switches,
-}: Pick<RoutingDeps, 'switches'>): Promise<AttemptEnd | undefined> {
+}: Pick<RoutingDeps, 'switches'>): Promise<AttemptEndWithoutVideo | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }
@@ -72,7 +72,7 @@ async function reserveJob(
   task: RoutedTask,
   jobs: readonly ProviderJob[],
   ordinal: number,
-): Promise<NextJob | AttemptEnd> {
+): Promise<NextJob | AttemptEndWithoutVideo> {
   const { taskId, accountId } = task;
   const made = lastMade(jobs);
   if (made?.outcome === 'abandoned' && deps.providers.ofJob(made)?.terms.onLostJob !== 'resubmit')
@@ -106,7 +106,7 @@ async function reserveJob(
   return noProvider(failureAfter(jobs.at(-1), task.param.input), 'no provider is left');
 }
 
-function noProvider(failure: TaskFailure, detail: string): AttemptEnd {
+function noProvider(failure: TaskFailure, detail: string): AttemptEndWithoutVideo {
   return { kind: 'task_failed', failure, detail };
 }
 

@@ -48,7 +48,7 @@ where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or coolin
 });
 
 /** Starts or extends a cooldown that ends when the operator has fixed the provider. */
-export const extendOperatorCooldown = none<[pool: string, provider: string, holdMs: number]>({
+export const holdPoolForOperator = none<[pool: string, provider: string, holdMs: number]>({
   name: 'hold-pool',
   text: `
 insert into provider_pools (pool, provider, failures, cooling_until, cooling_reason)
@@ -72,12 +72,12 @@ where pool = $1 and cooling_reason = any($2)`,
 });
 
 /** `draining` creates no job; `off` sends no request at all, not even about running jobs. */
-export const providerSwitchStates = ['enabled', 'draining', 'off'] as const;
-export type ProviderSwitchState = (typeof providerSwitchStates)[number];
+export const providerSwitchPositions = ['enabled', 'draining', 'off'] as const;
+export type ProviderSwitchPosition = (typeof providerSwitchPositions)[number];
 
-type Switching = { readonly provider: string; readonly state: ProviderSwitchState; readonly reason: string };
+type Switching = { readonly provider: string; readonly state: ProviderSwitchPosition; readonly reason: string };
 
-const writeSwitch = one<{ before: ProviderSwitchState; cleared: boolean }, [set: Switching, who: string]>({
+const writeSwitch = one<{ before: ProviderSwitchPosition; cleared: boolean }, [set: Switching, who: string]>({
   name: 'set-provider-switch',
   text: `
 with before as (select state from provider_switches where provider = $1),
@@ -105,7 +105,7 @@ export async function setProviderSwitchAs(db: Database, actor: Actor, set: Switc
 
 export type StoredSwitch = {
   readonly provider: string;
-  readonly state: ProviderSwitchState;
+  readonly state: ProviderSwitchPosition;
   readonly reason: string;
   readonly who: string;
   /** Unix milliseconds. */

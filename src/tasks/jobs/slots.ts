@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
-import { isReserved, type ProviderSwitchState, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
+import { isReserved, type ProviderSwitchPosition, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
 import type { JobRowKey } from './provider-jobs.ts';
 import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
@@ -28,12 +28,12 @@ export type Admission =
   | { readonly kind: 'cooling'; readonly reason: CooldownReason | undefined; readonly againInMs: number }
   | {
       readonly kind: 'switched_off';
-      readonly state: Exclude<ProviderSwitchState, 'enabled'>;
+      readonly state: Exclude<ProviderSwitchPosition, 'enabled'>;
       readonly againInMs: number;
     };
 
 type LockedPool = {
-  readonly switch: ProviderSwitchState;
+  readonly switch: ProviderSwitchPosition;
   readonly failures: number;
   readonly reason: CooldownReason | undefined;
   readonly coolingMs: number | undefined;

@@ -17,10 +17,10 @@ from tasks where completed_at >= to_timestamp($1::float8 / 1000) and completed_a
 group by state, fail_code order by state, fail_code`,
 });
 
-export type ModelShortfalls = { readonly model: string; readonly tasks: number; readonly failMsg: string };
+export type ModelInvalidResults = { readonly model: string; readonly tasks: number; readonly failMsg: string };
 
 /** Lists the models whose videos were not usable or fell short in the last week, with the latest reason; at most 1,000 tasks count. */
-export const listShortfalls = many<ModelShortfalls>({
+export const listInvalidResults = many<ModelInvalidResults>({
   name: 'list-shortfalls',
   text: `
 select model, count(*)::int as tasks, (array_agg(fail_msg order by created_at desc))[1] as "failMsg"

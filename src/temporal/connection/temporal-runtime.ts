@@ -15,7 +15,7 @@ type RuntimeSettings = { readonly host?: string; readonly temporalMetricsPort?: 
 
 async function install(log: Log, settings: RuntimeSettings): Promise<void> {
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) =>
-    log[logLevelOf(level, message)](meta, message),
+    log[ourLogLevelOf(level, message)](meta, message),
   );
   const bindAddress = await metricsAddress(settings);
   try {
@@ -48,7 +48,7 @@ async function metricsAddress({ host, temporalMetricsPort: port }: RuntimeSettin
 /** Most of our workers have no workflows, about which the SDK warns. */
 const expectedWarning = 'No workflows registered, not polling for workflow tasks';
 
-export function logLevelOf(level: LogLevel, message: string) {
+export function ourLogLevelOf(level: LogLevel, message: string) {
   return message === expectedWarning ? 'info' : levels[level];
 }
 

@@ -1,4 +1,4 @@
-export type ScheduleEvent = {
+export type ScheduleCheckEvent = {
   readonly kind: 'schedule_checked';
   readonly queue: string;
   readonly schedule: string;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Emits } from '../../platform/metrics/emits.ts';
-import type { ScheduleEvent } from './housekeeping-steps.ts';
+import type { ScheduleCheckEvent } from './housekeeping-steps.ts';
 import { createMissingSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from '../connection/search-attributes.ts';
 import { repeat } from '../../platform/timing/repeat.ts';
@@ -11,7 +11,7 @@ export type WatchSchedulesDeps = {
   readonly client: Client;
   readonly queues: TaskQueues;
   readonly log: Log;
-  readonly events: Emits<ScheduleEvent>;
+  readonly events: Emits<ScheduleCheckEvent>;
   readonly pauseMs: number;
 };
 

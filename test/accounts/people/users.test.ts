@@ -15,7 +15,7 @@ import {
   findUser,
   findUserByEmail,
   hasOperator,
-  setPassword,
+  writePasswordHash,
   setUserIsOperator,
 } from '../../../src/accounts/people/users.ts';
 import {
@@ -71,7 +71,7 @@ test('a user is found by id and by e-mail as made, and a password is that of one
     assert.deepEqual(await run(db, 'select id from users where mailbox_hash = $1', [mailboxHash]), [
       { id: made.userId },
     ]);
-    await setPassword(db, made.userId, 'another');
+    await writePasswordHash(db, made.userId, 'another');
     assert.deepEqual(await findUser(db, made.userId), { ...user, passwordHash: 'another' });
     assert.deepEqual(await findUser(db, other.userId), other);
     assert.equal(await findUser(db, randomUUID()), undefined);

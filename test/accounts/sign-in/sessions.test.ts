@@ -10,7 +10,7 @@ import {
   findAndTouchSession,
   isSessionStored,
   listSessions,
-  rotateSessionToken,
+  renewTokenAndAuthentication,
 } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Runner } from '../../../src/platform/database/statement.ts';
@@ -32,7 +32,7 @@ test('a session that is renewed stays that of its person, under a new secret', a
   const { db } = database;
   for (const { userId, email } of [await newUser('a@example.com'), await newUser('b@example.com')]) {
     const first = await createSession(db, userId, origin);
-    const renewed = (await rotateSessionToken(db, first.session.sessionId)) ?? assert.fail();
+    const renewed = (await renewTokenAndAuthentication(db, first.session.sessionId)) ?? assert.fail();
     const { sessionId } = first.session;
     const shown = {
       sessionId: renewed.session.sessionId,
@@ -50,7 +50,7 @@ test('an authentication counts from its own time, and from now at the latest', a
   const { userId } = await newUser('c@example.com');
   const { session } = await createSession(db, userId, origin, 5_000);
   assert.deepEqual([session.authenticatedAt, session.isRecent], [5_000, false]);
-  const renewed = await rotateSessionToken(db, session.sessionId, Date.now() + 86_400_000);
+  const renewed = await renewTokenAndAuthentication(db, session.sessionId, Date.now() + 86_400_000);
   assert.equal(renewed?.session.isRecent, true);
   assert.ok(renewed.session.authenticatedAt < Date.now() + 43_200_000);
 });
@@ -103,7 +103,7 @@ test('a session lives until its end, and shorter without use; that of an operato
       const lived = [
         (await listSessions(db, userId)).length === 1,
         (await findAndTouchSession(db, token, { isBackground: true }))?.sessionId === sessionId,
-        (await rotateSessionToken(db, sessionId)) !== undefined,
+        (await renewTokenAndAuthentication(db, sessionId)) !== undefined,
       ];
       assert.deepEqual(lived, [lives, lives, lives], JSON.stringify([row, isOperator]));
     }

@@ -1,9 +1,9 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorOfAttemptEnd, taskFailureIn } from '../../../activities/generation/attempt-errors.ts';
+import { errorOfAttemptEnd, finalTaskFailureOf } from '../../../activities/generation/attempt-errors.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import type { AttemptEnd } from '../../../src/tasks/jobs/attempt-job.ts';
+import type { AttemptEndWithoutVideo } from '../../../src/tasks/jobs/attempt-job.ts';
 
 for (const [pauseMs, nextRetryDelay] of [
   [0, 1_000],
@@ -24,7 +24,7 @@ for (const [pauseMs, nextRetryDelay] of [
 
 test('each way to stop is an error that ends the task, repeats the attempt, or neither', () => {
   const failure = { failCode: 'content_rejected', failMsg: 'no' } as const;
-  const stops: readonly AttemptEnd[] = [
+  const stops: readonly AttemptEndWithoutVideo[] = [
     { kind: 'task_failed', failure, detail: 'of the upstream' },
     { kind: 'undecided', detail: 'of the upstream' },
     { kind: 'interrupted' },
@@ -38,6 +38,6 @@ test('each way to stop is an error that ends the task, repeats the attempt, or n
   assert.ok(interrupted instanceof ApplicationFailure);
   assert.deepEqual([interrupted.type, interrupted.category], ['interrupted', 'BENIGN']);
   assert.ok(cancelled instanceof CancelledFailure);
-  assert.deepEqual(taskFailureIn(failed), failure);
-  for (const error of [undecided, interrupted, new Error('any')]) assert.equal(taskFailureIn(error), undefined);
+  assert.deepEqual(finalTaskFailureOf(failed), failure);
+  for (const error of [undecided, interrupted, new Error('any')]) assert.equal(finalTaskFailureOf(error), undefined);
 });

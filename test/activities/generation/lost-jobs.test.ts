@@ -11,14 +11,14 @@ import { copyInstantClip } from '../../../src/providers/preview/preview-provider
 import type { OpenProvider } from '../../../src/providers/provider-registry.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import {
-  countRivalCreates,
+  countOtherUnansweredCreates,
   intendOwnMachineJob,
   intendReservedJob,
   recordCreatedJob,
 } from '../../../src/tasks/jobs/job-creates.ts';
 import {
   endProviderJob,
-  recordUpstreamEnd,
+  freeSlotAndRecordCost,
   settleProviderJob,
   succeedProviderJob,
 } from '../../../src/tasks/jobs/job-ends.ts';
@@ -163,7 +163,7 @@ test('a job that may still run is not ended by the video of an earlier one', asy
   await recordCreatedJob(db, { ...second, jobId: 'job' });
   assert.equal(await succeedProviderJob(db, taskId), undefined);
   assert.deepEqual(await outcomesOf(taskId), ['abandoned', undefined]);
-  await recordUpstreamEnd(db, second);
+  await freeSlotAndRecordCost(db, second);
   assert.equal((await succeedProviderJob(db, taskId))?.outcome, 'success');
 });
 
@@ -187,13 +187,13 @@ test('a lost create that was given up stays a rival of others, because its job m
   await intended(other, 1, 'listed');
   await endProviderJob(db, { ...given, outcome: 'abandoned', isSettled: true });
   const lost = { pool: 'listed/model', taskId: other, ordinal: 1, intendedAt: Date.now() };
-  assert.deepEqual(await countRivalCreates(db, lost), { rivals: 1 });
+  assert.deepEqual(await countOtherUnansweredCreates(db, lost), { rivals: 1 });
   const [early, late] = [-11, 60].map((minutes) => ({ ...lost, intendedAt: lost.intendedAt - minutes * 60_000 }));
   assert.ok(early !== undefined && late !== undefined);
-  assert.deepEqual(await countRivalCreates(db, early), { rivals: 0 }, 'its job is older than this create');
-  assert.deepEqual(await countRivalCreates(db, late), { rivals: 1 }, 'this create was lost an hour before');
+  assert.deepEqual(await countOtherUnansweredCreates(db, early), { rivals: 0 }, 'its job is older than this create');
+  assert.deepEqual(await countOtherUnansweredCreates(db, late), { rivals: 1 }, 'this create was lost an hour before');
   await recordCreatedJob(db, { ...given, jobId: 'known' });
-  assert.deepEqual(await countRivalCreates(db, lost), { rivals: 0 });
+  assert.deepEqual(await countOtherUnansweredCreates(db, lost), { rivals: 0 });
 });
 
 test('a job that arrives after its request was abandoned is the last one, unless the operator allows another', async () => {

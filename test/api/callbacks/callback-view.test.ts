@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  deliveryErrorOf,
+  deliveryErrorOfOutcome,
   presentAttempt,
   presentCallback,
   presentOperatorAttempt,
@@ -104,7 +104,7 @@ for (const [outcome, error] of [
   [400, null],
   ['timeout', 'timeout'],
 ] as const)
-  test(`the error of ${outcome} is ${error}`, () => assert.equal(deliveryErrorOf(outcome), error));
+  test(`the error of ${outcome} is ${error}`, () => assert.equal(deliveryErrorOfOutcome(outcome), error));
 
 test('operators read callbacks and events with exact times, network errors and responses', () => {
   const error = recordedError({ kind: 'connect', isPublic: true });

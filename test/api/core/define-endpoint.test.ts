@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import type { Authentication } from '../../../src/api/core/authentication.ts';
-import { type GuardSpec, guardRequest, withInlineUploadSlot } from '../../../src/api/core/define-endpoint.ts';
+import { type GuardSpec, guardRequest, withLargeBodySlot } from '../../../src/api/core/define-endpoint.ts';
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
@@ -185,7 +185,7 @@ test('a refused create counts, unless by a rate; a caller in memory is looked up
 
 test('a body beyond the usual limit takes an upload slot of its account, and one of the limit takes none', async () => {
   const send = (bytes: number, serve: () => Promise<void>) =>
-    withInlineUploadSlot(
+    withLargeBodySlot(
       contextOf('/v1/videos', { 'Content-Type': 'application/json', 'Content-Length': String(bytes) }),
       { deps: { publicUrl: 'http://a.test' }, accountId: 'account' },
       serve,

@@ -7,7 +7,7 @@ import {
   cutPage,
   dayParameter,
   idPageParameters,
-  numberedPageParameters,
+  numericIdPageParameters,
   timedCursorText,
   timedPageParameters,
 } from '../../../src/api/core/query-parameters.ts';
@@ -32,7 +32,7 @@ test('a cursor is read as it was written, and nothing else is one', () => {
   for (const text of ['', id, '1', `1_${id}x`, `x1_${id}`, `-1_${id}`, '1_2', `1_${id.toUpperCase()}`])
     assert.equal(read(timedPageParameters.cursor, text), undefined, text);
   assert.deepEqual(
-    ['1', '9007199254740991', '0', '9007199254740992', 'x'].map((text) => read(numberedPageParameters.cursor, text)),
+    ['1', '9007199254740991', '0', '9007199254740992', 'x'].map((text) => read(numericIdPageParameters.cursor, text)),
     [1, Number.MAX_SAFE_INTEGER, undefined, undefined, undefined],
   );
   assert.equal(read(idPageParameters.cursor, id), id);

@@ -11,12 +11,12 @@ import {
   maxCredits,
   maxUnixMs,
   oneOf,
-  opaqueIdField,
+  uncheckedIdField,
   orNull,
   overlapField,
-  plainTextField,
+  oneLineTextField,
   reasonField,
-  requiredMessage,
+  requiredOrInvalidMessage,
   unixMs,
   wholeNumberField,
 } from '../../../src/api/core/request-fields.ts';
@@ -28,12 +28,12 @@ const x = (count: number) => 'x'.repeat(count);
 type Values = readonly unknown[];
 const fields: readonly (readonly [name: string, schema: z.ZodType, accepted: Values, refused: Values])[] = [
   ['unixMs', unixMs, [0, 1], [-1, 0.5, '1', null]],
-  ['plain text', plainTextField(3), ['a', ' a ', 'abc', 'äöü'], ['', ' ', '\u00a0', '\u200b', 'abcd', 'a\n', 'a\u202e', 7]],
+  ['plain text', oneLineTextField(3), ['a', ' a ', 'abc', 'äöü'], ['', ' ', '\u00a0', '\u200b', 'abcd', 'a\n', 'a\u202e', 7]],
   ['a reason', reasonField, ['x', x(500)], ['', ' ', x(501)]],
   ['one of', oneOf(['a', 'b']), ['a', 'b'], ['c', 'A', '', null]],
   ['a whole number', wholeNumberField(2, 4), [2, 3, 4], [1, 5, 2.5, '3', null, Infinity]],
   ['an id', idField('a key'), [id], ['x', '', null, 7]],
-  ['an opaque id', opaqueIdField, [id, 'x', ''], [null, 7, [id]]],
+  ['an opaque id', uncheckedIdField, [id, 'x', ''], [null, 7, [id]]],
   ['an overlap', overlapField, [0, 86_400, 2_592_000], [-1, 2_592_001, 0.5, '60', null]],
   ['a text or null', orNull(z.string()), ['x', null], [7, undefined]],
   ['an e-mail', emailField, ['a@b.example', `${x(64)}@b.example`], ['a', 'a@b', '@b.example', 'a b@c.example', null]],
@@ -60,7 +60,7 @@ test('bounds of times and credits are exact numbers whose dates and sums can be 
 });
 
 test('a missing field is required, and the error of a wrong value says what is allowed', () => {
-  const message = requiredMessage('must be a text');
+  const message = requiredOrInvalidMessage('must be a text');
   assert.ok(typeof message === 'function');
   assert.deepEqual([message({ input: undefined }), message({ input: null })], ['is required', 'must be a text']);
 });

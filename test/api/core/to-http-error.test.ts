@@ -5,7 +5,7 @@ import { PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
 import { ProofOutdated } from '../../../src/accounts/sign-in/sign-in.ts';
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
-import { replaceByDiskFull, isRefusal, toHttpError } from '../../../src/api/core/to-http-error.ts';
+import { attributeToFullDisk, isRefusal, toHttpError } from '../../../src/api/core/to-http-error.ts';
 import { PaymentsUnavailable } from '../../../src/credits/payments/payment-provider.ts';
 import { TooManyTags } from '../../../src/library/gallery/favorites-and-tags.ts';
 import { StoreUnavailable } from '../../../src/media/store/result-store.ts';
@@ -58,13 +58,13 @@ test('the message says what a client can do', () => {
 });
 
 test('a full disk is named instead of what it has broken, and nothing else is', () => {
-  const codeOf = (error: unknown, problem: string | undefined) => replaceByDiskFull(toHttpError(error), problem).code;
+  const codeOf = (error: unknown, problem: string | undefined) => attributeToFullDisk(toHttpError(error), problem).code;
   assert.equal(codeOf(new DatabaseUnavailable(false, unreachable), 'the disk is full'), 'disk_full');
   assert.equal(codeOf(store, 'the disk is full'), 'disk_full');
   assert.equal(codeOf(store, undefined), 'media_unavailable');
   assert.equal(codeOf(bug, 'the disk is full'), 'internal');
   assert.equal(codeOf(new DatabaseBusy(), 'the disk is full'), 'database_busy');
-  assert.equal(replaceByDiskFull(toHttpError(store), 'the disk is full').cause, store);
+  assert.equal(attributeToFullDisk(toHttpError(store), 'the disk is full').cause, store);
 });
 
 test('a refusal is an answer below 500', () => {

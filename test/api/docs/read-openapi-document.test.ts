@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type DescribedOperation,
-  mediaTypeOf,
+  typeAndSchemaOf,
   type OpenApiDescription,
   resolveResponse,
   resolveSchema,
@@ -62,10 +62,10 @@ test('a response is its component, or itself', () => {
 });
 
 test('the type of a body is JSON where there is a choice', () => {
-  assert.equal(mediaTypeOf(undefined), undefined);
-  assert.deepEqual(mediaTypeOf({ 'text/csv': {} }), ['text/csv', {}]);
-  assert.deepEqual(mediaTypeOf({ 'text/csv': {}, ...json.content }), ['application/json', schema]);
-  assert.deepEqual(mediaTypeOf({ 'text/csv': {}, 'text/plain': {} }), ['text/csv', {}]);
+  assert.equal(typeAndSchemaOf(undefined), undefined);
+  assert.deepEqual(typeAndSchemaOf({ 'text/csv': {} }), ['text/csv', {}]);
+  assert.deepEqual(typeAndSchemaOf({ 'text/csv': {}, ...json.content }), ['application/json', schema]);
+  assert.deepEqual(typeAndSchemaOf({ 'text/csv': {}, 'text/plain': {} }), ['text/csv', {}]);
 });
 
 test('a success is the first response with content that is no error', () => {

@@ -8,7 +8,7 @@ import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemptio
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { completeTask } from '../../../src/tasks/task-rows.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
@@ -175,7 +175,7 @@ async function sell(db: Database, accountId: string, cost: JobCost | undefined):
   await reserveSlot(db, { ...job, accountId, pool, provider: 'box', limit: 100 });
   await intendReservedJob(db, { ...job, pool, configHash: 'a'.repeat(64), config: '{}', cost: undefined });
   await recordCreatedJob(db, { ...job, jobId: `job of ${taskId}` });
-  await recordUpstreamEnd(db, { ...job, cost });
+  await freeSlotAndRecordCost(db, { ...job, cost });
   await succeedProviderJob(db, taskId);
   await completeTask(db, taskId, madeUpResult);
 }

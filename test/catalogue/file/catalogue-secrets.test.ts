@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { secretReader } from '../../../src/run/config/config.ts';
+import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
 const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
@@ -20,7 +20,7 @@ test('a secret is read when it is used, and is in nothing that can be printed', 
       JSON.stringify({ providers: { script: { kind: 'own', baseUrl: 'http://x', key } }, models: [model] }),
     );
   const environment: Record<string, string> = { SCRIPT_KEY: secret };
-  const readSecret = secretReader(folder, environment);
+  const readSecret = catalogueSecretReader(folder, environment);
   writeFileSync(join(folder, 'script.key'), `${secret}\n`);
   for (const key of [{ env: 'SCRIPT_KEY' }, { file: './script.key' }]) {
     file(key);
@@ -46,7 +46,7 @@ test('a missing secret is reported to a worker without its name, path or value; 
   );
   writeFileSync(path, JSON.stringify({ providers, models: [model] }));
   assert.equal(readCatalogueFile({ path }).providers.size, keys.length + 1);
-  const readSecret = secretReader(folder, { EMPTY: ' ', LINES: 'sk-live-3\r\nX-Admin: 1' });
+  const readSecret = catalogueSecretReader(folder, { EMPTY: ' ', LINES: 'sk-live-3\r\nX-Admin: 1' });
   assert.throws(
     () => readCatalogueFile({ path, readSecret }),
     (error) => {
@@ -72,7 +72,7 @@ test('the key file of a service account, which has several lines of JSON, is rea
     type: 'service_account',
     private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
   };
-  const readSecret = secretReader('.', { ACCOUNT: JSON.stringify(keyFile, undefined, 2), BROKEN: '{\n"a": ' });
+  const readSecret = catalogueSecretReader('.', { ACCOUNT: JSON.stringify(keyFile, undefined, 2), BROKEN: '{\n"a": ' });
   const secret = readSecret({ env: 'ACCOUNT' })();
   assert.ok(!secret.includes('\n'));
   assert.deepEqual(JSON.parse(secret), keyFile);
@@ -86,7 +86,7 @@ test('each of the further secrets of a provider must be there, too', () => {
   };
   const source = { path: 'x', readText: () => JSON.stringify({ providers, models: [model] }) };
   assert.throws(
-    () => readCatalogueFile({ ...source, readSecret: secretReader('.', { ACCESS: 'a', EMPTY: '' }) }),
+    () => readCatalogueFile({ ...source, readSecret: catalogueSecretReader('.', { ACCESS: 'a', EMPTY: '' }) }),
     (error) => {
       assert.ok(error instanceof ConfigError);
       const message = 'is not set: the variable or file that it names is missing or empty';

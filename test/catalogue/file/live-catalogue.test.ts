@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { secretReader } from '../../../src/run/config/config.ts';
+import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { createLiveCatalogue, type LiveSource } from '../../../src/catalogue/file/live-catalogue.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
@@ -29,7 +29,7 @@ function started(context: TestContext, text = catalogueOf(['a']), source: Partia
   const log = { info: record, error: record };
   context.after(() => rmSync(folder, { recursive: true }));
   const wiring = { part: 'worker', events: silentEvents } as const;
-  const live = createLiveCatalogue({ path, log, readSecret: secretReader(folder, {}), ...wiring, ...source });
+  const live = createLiveCatalogue({ path, log, readSecret: catalogueSecretReader(folder, {}), ...wiring, ...source });
   context.after(() => live.close());
   const names = () => [...live.current().models.keys()];
   /** A change counts when two checks find the same. */

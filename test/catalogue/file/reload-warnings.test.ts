@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { warnOfDroppedInUse } from '../../../src/catalogue/file/reload-warnings.ts';
 import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { recordUpstreamEnd } from '../../../src/tasks/jobs/job-ends.ts';
+import { freeSlotAndRecordCost } from '../../../src/tasks/jobs/job-ends.ts';
 import { poolStage, provider } from '../../tasks/jobs/pool-stage.ts';
 
 type Names = Parameters<typeof warnOfDroppedInUse>[1];
@@ -39,7 +39,7 @@ test('a reload warns of a dropped provider with the number of its jobs that run'
   await runningJob();
   const ended = await runningJob();
   await runningJob();
-  await recordUpstreamEnd(stage.db, ended);
+  await freeSlotAndRecordCost(stage.db, ended);
   await stage.reserve(await stage.newTask(await stage.newAccount()), 10);
   await reload(named(['other', provider], []), named(['other'], []));
   assert.deepEqual(warnings, [{ provider, jobs: 2 }]);

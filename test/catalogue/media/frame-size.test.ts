@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import {
   frameSize,
   frameSizesAt720p,
-  isAboveResolution,
-  isBelowResolution,
+  isClearlyAboveResolution,
+  isClearlyBelowResolution,
   lastFrameRefusal,
   upstreamFrameSize,
 } from '../../../src/catalogue/media/frame-size.ts';
@@ -58,7 +58,7 @@ test('adaptive takes the ratio nearest to the first image, among those that ever
 test('sizes that vendors document for a resolution have it, and those of the next lower one do not', () => {
   const isSold = (resolution: (typeof resolutions)[number], size: string) => {
     const [widthPx = 0, heightPx = 0] = size.split('x').map(Number);
-    return !isBelowResolution(resolution, { widthPx, heightPx });
+    return !isClearlyBelowResolution(resolution, { widthPx, heightPx });
   };
   for (const [resolution, sizes] of [
     ['480p', ['864x496', '832x480', '752x560', '640x640', '992x432', '960x416']],
@@ -78,7 +78,7 @@ test('sizes that vendors document for a resolution have it, and those of the nex
   }
   for (const resolution of resolutions)
     for (const ratio of ratios)
-      assert.equal(isBelowResolution(resolution, frameSize(resolution, ratio, undefined)), false);
+      assert.equal(isClearlyBelowResolution(resolution, frameSize(resolution, ratio, undefined)), false);
 });
 
 test('a video is above its resolution only if both its short side and its area are clearly larger', () => {
@@ -92,7 +92,7 @@ test('a video is above its resolution only if both its short side and its area a
     ['1080p', 2560, 1440, true],
   ] as const)
     assert.equal(
-      isAboveResolution(resolution, { widthPx, heightPx }),
+      isClearlyAboveResolution(resolution, { widthPx, heightPx }),
       expected,
       `${widthPx}x${heightPx} at ${resolution}`,
     );

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   defaultModels,
-  findPriceByName,
+  resolvePriceName,
   type Model,
   modelCatalogue,
-  modelNameForClient,
+  requestedNameOrAlias,
   modelOfAlias,
   namesOfModels,
   unknownModelRefusal,
@@ -32,10 +32,10 @@ test('an alias stands for its model, a name of a model for itself, and any other
 });
 
 test('clients see the name that they sent, else the first alias, else the own name', () => {
-  assert.equal(modelNameForClient(models, 'first', 'vendor/two'), 'vendor/two');
-  assert.equal(modelNameForClient(models, 'first'), 'vendor/one');
-  assert.equal(modelNameForClient(models, 'plain'), 'plain');
-  assert.equal(modelNameForClient(models, 'removed'), 'removed');
+  assert.equal(requestedNameOrAlias(models, 'first', 'vendor/two'), 'vendor/two');
+  assert.equal(requestedNameOrAlias(models, 'first'), 'vendor/one');
+  assert.equal(requestedNameOrAlias(models, 'plain'), 'plain');
+  assert.equal(requestedNameOrAlias(models, 'removed'), 'removed');
 });
 
 test('every name of the models is listed once, aliases before the own name', () => {
@@ -58,5 +58,5 @@ test('a price is found by its name, which only a model with a single price can l
     ['first', undefined, { ok: false, message: 'is required, because first has several prices: high, standard' }],
     ['second', undefined, { ok: false, message: 'is required, because second has several prices: ' }],
   ] as const)
-    assert.deepEqual(findPriceByName(models, model, name), found);
+    assert.deepEqual(resolvePriceName(models, model, name), found);
 });

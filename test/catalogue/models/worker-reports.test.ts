@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { secretReader } from '../../../src/run/config/config.ts';
+import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { createLiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
 import { reportModelsUntilClosed, watchSoldModels } from '../../../src/catalogue/models/worker-report-loops.ts';
 import {
@@ -55,7 +55,7 @@ async function stage(t: TestContext) {
     log: silent,
     part: 'worker',
     events: silentEvents,
-    readSecret: secretReader(folder, {}),
+    readSecret: catalogueSecretReader(folder, {}),
   });
   let reads = 0;
   const run: Database['run'] = (...query) => {

@@ -4,7 +4,7 @@ import {
   conditionsKey,
   creditsFor,
   nameFromConditions,
-  applicablePrices,
+  amountsMatchingInput,
   matchesConditions,
   type PriceConditions,
   priceAt,
@@ -106,7 +106,7 @@ test('the first price that has begun and matches applies, with its latest amount
 
 test('the amounts that may apply are listed in the order of decision', () => {
   assert.deepEqual(
-    applicablePrices(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
+    amountsMatchingInput(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
     [
       ['high', 5_000],
       ['high', 2_000],

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { type ProviderSwitchState, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import { type ProviderSwitchPosition, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Fault, type FaultName, faults } from '../../fakes/fault-proxy.ts';
 import type { KindUpstream } from '../load/kind-upstreams.ts';
 import { createRandom, type Random } from '../seeded-random.ts';
@@ -67,7 +67,7 @@ async function hurt(db: Database, { name, kind, upstream, proxy }: KindUpstream,
 }
 
 /** Sets the switch as an operator does. The database may be unavailable for some time. */
-async function turn(db: Database, provider: string, state: ProviderSwitchState): Promise<void> {
+async function turn(db: Database, provider: string, state: ProviderSwitchPosition): Promise<void> {
   const who = { kind: 'command_line', name: 'chaos' } as const;
   for (;;) {
     const isDone = await setProviderSwitchAs(db, who, { provider, state, reason: 'chaos' }).then(

@@ -7,7 +7,7 @@ import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.t
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { endProviderJob, freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { startBrowser } from '../../support/console/browser.ts';
 import { cookieFor, lasting, settled } from '../../support/console/console-visitor.ts';
@@ -135,7 +135,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   };
   const succeeded = await accept('A lighthouse in the fog, slow aerial shot, morning light over the water');
   await begin(succeeded);
-  await recordUpstreamEnd(db, await job(succeeded, 1, 'studio-gpu', 210_000));
+  await freeSlotAndRecordCost(db, await job(succeeded, 1, 'studio-gpu', 210_000));
   await succeedProviderJob(db, succeeded);
   const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
   await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });

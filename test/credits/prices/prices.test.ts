@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import {
-  findSetPrice,
+  findPriceEverSet,
   listOperatorPriceNames,
   listOperatorPrices,
   setPrice,
@@ -123,9 +123,9 @@ test('prices are listed as announced, in force, past or withdrawn, by model and 
       { model: 'm', priceName: 'standard', accounts: 1 },
       { model: 'n', priceName: 'silent', accounts: 0 },
     ]);
-    assert.ok(await findSetPrice(db, { model: 'n', priceName: 'silent' }));
-    assert.equal(await findSetPrice(db, { model: 'n', priceName: 'standard' }), undefined);
-    assert.equal(await findSetPrice(db, { model: 'o', priceName: 'silent' }), undefined);
+    assert.ok(await findPriceEverSet(db, { model: 'n', priceName: 'silent' }));
+    assert.equal(await findPriceEverSet(db, { model: 'n', priceName: 'standard' }), undefined);
+    assert.equal(await findPriceEverSet(db, { model: 'o', priceName: 'silent' }), undefined);
   });
 });
 

@@ -4,7 +4,7 @@ import { readMargin } from '../../../src/credits/reports/margin.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { endProviderJob, freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
@@ -42,7 +42,7 @@ describe('the margin of a time', () => {
   };
   const succeed = async (job: { taskId: string; ordinal: number }, cost?: JobCost) => {
     await recordCreatedJob(database.db, { ...job, jobId: `job of ${job.taskId}` });
-    await recordUpstreamEnd(database.db, { ...job, cost });
+    await freeSlotAndRecordCost(database.db, { ...job, cost });
     await succeedProviderJob(database.db, job.taskId);
     await completeTask(database.db, job.taskId, madeUpResult);
   };

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { trendBuckets } from '../../../src/library/operations/trends.ts';
 import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { endProviderJob, freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -71,7 +71,7 @@ async function job(
 
 async function success(accountId: string, provider: string, micros?: number, currency?: string): Promise<string> {
   const taskId = await acceptTestTask(db(), accountId, taskParam('a test'));
-  await recordUpstreamEnd(db(), await job(taskId, accountId, 1, provider, micros, currency));
+  await freeSlotAndRecordCost(db(), await job(taskId, accountId, 1, provider, micros, currency));
   await succeedProviderJob(db(), taskId);
   await completeTask(db(), taskId, madeUpResult);
   return taskId;

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import {
-  deleteLoggedRequestsUpTo,
+  deleteFromOverlongLog,
   type FinishedRequest,
   listOverlongLogs,
 } from '../../../src/library/request-log/logged-requests.ts';
@@ -127,8 +127,8 @@ test('what is beyond the length of the log is found and deleted, of each account
   assert.deepEqual(overlong, [{ accountId: long, endedAt: now + 1_000_001 }]);
   const [log] = overlong;
   assert.ok(log);
-  assert.equal((await deleteLoggedRequestsUpTo(db, log, 1)).deleted, 1);
-  assert.equal((await deleteLoggedRequestsUpTo(db, log, 10)).deleted, 1);
+  assert.equal((await deleteFromOverlongLog(db, log, 1)).deleted, 1);
+  assert.equal((await deleteFromOverlongLog(db, log, 10)).deleted, 1);
   assert.deepEqual(
     (await listed(long)).map(({ endedAt }) => endedAt - now - 1_000_000),
     [11, 10, 9, 8, 7, 6, 5, 4, 3, 2],

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { frameSize } from '../../../src/catalogue/media/frame-size.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import { type Ratio, ratios, type Resolution, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -23,7 +23,7 @@ for (const [resolution, ratio] of sold) {
     const source = 'testsrc2=size=1000x600:rate=24:duration=1';
     const args = ['-f', 'lavfi', '-i', source, '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
     await ffmpeg({ args: [...args, 'delivered.mp4'], cwd, signal });
-    const form: StoredVideoRequirements = { audio: true, fit: 'convert', resolution, ratio, lastFrame: false };
+    const form: ConversionBeforeStorage = { audio: true, fit: 'convert', resolution, ratio, lastFrame: false };
     const order = { videoPath: join(cwd, 'delivered.mp4'), targetPath: join(cwd, 'video.mp4'), form, signal };
     const { widthPx, heightPx, durationSeconds, framesPerSecond } = await probeVideo(
       await createVideoNormalizer(ffmpeg)(order),

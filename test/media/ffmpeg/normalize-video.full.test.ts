@@ -1,4 +1,4 @@
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
-const asIs: StoredVideoRequirements = {
+const asIs: ConversionBeforeStorage = {
   audio: true,
   fit: 'keep',
   resolution: '720p',
   ratio: 'adaptive',
   lastFrame: false,
 };
-const hd: StoredVideoRequirements = { ...asIs, fit: 'convert', ratio: '16:9' };
+const hd: ConversionBeforeStorage = { ...asIs, fit: 'convert', ratio: '16:9' };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 
 const seconds = 2;
@@ -80,7 +80,7 @@ describe('normalising a video', () => {
   function normalise(
     renderer: Ffmpeg,
     name: string,
-    form: StoredVideoRequirements,
+    form: ConversionBeforeStorage,
     mostBytes?: number,
   ): Promise<string> {
     const targetPath = join(folder, `normalised-${(runs += 1)}.mp4`);
@@ -116,7 +116,7 @@ describe('normalising a video', () => {
   });
 
   /** What comes out: width, height, seconds, pictures a second, sound. */
-  const results: readonly [Fixture, StoredVideoRequirements, ...(readonly (number | boolean)[])][] = [
+  const results: readonly [Fixture, ConversionBeforeStorage, ...(readonly (number | boolean)[])][] = [
     ['moov-last.mp4', asIs, 320, 180, seconds, 24, true],
     ['fragments.mp4', asIs, 320, 180, seconds, 24, true],
     ['quicktime.mov', asIs, 320, 180, seconds, 24, true],

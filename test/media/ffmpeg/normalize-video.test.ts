@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import { makeLastFrame } from '../../../src/media/ffmpeg/last-frame.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 // What ffmpeg does with a video of an upstream, which is 4 s of 1280 × 720 with sound here.
 
 const { signal } = new AbortController();
-const asIs: StoredVideoRequirements = {
+const asIs: ConversionBeforeStorage = {
   audio: true,
   fit: 'keep',
   resolution: '720p',
@@ -68,7 +68,7 @@ const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', 
 test('a video that is as it was ordered stays, and another one is converted as little as it takes', async (t) => {
   const { folder, videoPath, targetPath, runs, ffmpeg } = await stage(t);
   const normalize = createVideoNormalizer(ffmpeg);
-  const run = (form: Partial<StoredVideoRequirements>) =>
+  const run = (form: Partial<ConversionBeforeStorage>) =>
     normalize({ videoPath, targetPath, form: { ...asIs, ...form }, signal });
   for (const form of [{}, { fit: 'convert' }, { ratio: '9:16' }] as const) assert.equal(await run(form), videoPath);
   assert.deepEqual(runs, []);

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../../src/catalogue/media/frame-size.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { isUsablePoster, makePoster, posterSize } from '../../../src/media/ffmpeg/poster.ts';
+import { isPosterSizedJpeg, makePoster, posterSize } from '../../../src/media/ffmpeg/poster.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
@@ -60,7 +60,7 @@ test('the poster of a larger video keeps its shape, with a longer side of 960 pi
     await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, ...video, signal });
     const { width, height } = await sharp(await readFile(poster)).metadata();
     assert.deepEqual({ widthPx: width, heightPx: height }, wanted);
-    assert.equal(await isUsablePoster(poster, video), true);
+    assert.equal(await isPosterSizedJpeg(poster, video), true);
   }
 });
 
@@ -148,7 +148,7 @@ const picture = () => sharp({ create: { width: 640, height: 360, channels: 3, ba
 async function isPoster(folder: string, bytes: Buffer): Promise<boolean> {
   const path = join(folder, 'poster.jpg');
   await writeFile(path, bytes);
-  return isUsablePoster(path, size);
+  return isPosterSizedJpeg(path, size);
 }
 
 test('a whole JPEG of the size of its poster is a poster of a video', async (t) => {

@@ -11,7 +11,7 @@ import { createVideoInspector } from '../../../src/media/video/inspect-and-make-
 import { aiSourceType } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
@@ -24,7 +24,7 @@ import { xmpBox } from '../boxes.ts';
 
 const run = promisify(execFile);
 const program = join(import.meta.dirname, '../../../../test/media/ffmpeg/content-credentials.py');
-const form: StoredVideoRequirements = {
+const form: ConversionBeforeStorage = {
   audio: true,
   fit: 'keep',
   resolution: '720p',
@@ -72,7 +72,7 @@ describe('the origin of stored videos', () => {
   }
 
   /** Stores a video as the last step of a task does, and returns the path of the file. */
-  async function stored(taskId: string, source: string, more: Partial<StoredVideoRequirements> = {}): Promise<string> {
+  async function stored(taskId: string, source: string, more: Partial<ConversionBeforeStorage> = {}): Promise<string> {
     await deps.media.put(stagingKeysOf(taskId).video, source);
     const { videoKey } = await silentActivity({ workflowId: taskId }, () =>
       createStoreResult(deps)({ taskId, form: { ...form, ...more } }),

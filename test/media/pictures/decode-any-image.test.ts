@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { decodeAnyImage } from '../../../src/media/pictures/decode-any-image.ts';
+import { reencodeAnyImage } from '../../../src/media/pictures/decode-any-image.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import { animatedWebp, plainImage } from '../../support/hostile/hostile-images.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 async function decoded(t: TestContext, bytes: Buffer) {
   const path = join(await temporaryFolder(t), 'image');
   await writeFile(path, bytes);
-  return await decodeAnyImage(path, { maxMegabytes: 7 });
+  return await reencodeAnyImage(path, { maxMegabytes: 7 });
 }
 
 /** A red BMP of 24 bits, whose rows need no padding. */

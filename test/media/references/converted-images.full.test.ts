@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
-import { decodeAnyImage } from '../../../src/media/pictures/decode-any-image.ts';
+import { reencodeAnyImage } from '../../../src/media/pictures/decode-any-image.ts';
 import { codesOf, patches } from '../../corpus/hdr-film.ts';
 import { heicOf } from '../../corpus/heic.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -51,7 +51,7 @@ async function frame(folder: string, left: Color, right = left): Promise<Buffer>
 async function converted(t: TestContext, bytes: Buffer) {
   const path = join(await temporaryFolder(t), 'image');
   await writeFile(path, bytes);
-  const { jpeg, widthPx, heightPx } = await decodeAnyImage(path, { maxMegabytes: 30 });
+  const { jpeg, widthPx, heightPx } = await reencodeAnyImage(path, { maxMegabytes: 30 });
   const { data, info } = await sharp(jpeg).raw().toBuffer({ resolveWithObject: true });
   const pixel = (x: number, y: number) => [...data.subarray((y * info.width + x) * 3).subarray(0, 3)];
   return { pixel, size: [widthPx, heightPx] };

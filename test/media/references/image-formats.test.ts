@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { decodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 
 /** Decodes the result again to raw pixels, as a provider would. */
 async function decoded(body: Buffer) {
-  const image = await decodeJpegPngOrWebp(body);
+  const image = await reencodeJpegPngOrWebp(body);
   const metadata = await sharp(image.jpeg).metadata();
   const { data, info } = await sharp(image.jpeg).raw().toBuffer({ resolveWithObject: true });
   const pixel = (x: number, y: number) => [...data.subarray((y * info.width + x) * info.channels).subarray(0, 3)];
@@ -85,7 +85,7 @@ for (const [width, height] of [
   [300, 6000],
 ] as const) {
   test(`${width}×${height} px, at the edge of the limits, is accepted`, async () => {
-    const { widthPx, heightPx } = await decodeJpegPngOrWebp(await images.plainImage(width, height).png().toBuffer());
+    const { widthPx, heightPx } = await reencodeJpegPngOrWebp(await images.plainImage(width, height).png().toBuffer());
     assert.deepEqual([widthPx, heightPx], [width, height]);
   });
 }
@@ -100,7 +100,7 @@ for (const [width, height] of [
   test(`${width}×${height} px, outside the limits, is refused, with its size`, async () => {
     const body = await images.plainImage(width, height).png().toBuffer();
     const message = `is ${width}×${height} px; each side must have 300 to 6000 px`;
-    await assert.rejects(decodeJpegPngOrWebp(body), { name: 'ImageRefusal', message });
+    await assert.rejects(reencodeJpegPngOrWebp(body), { name: 'ImageRefusal', message });
   });
 }
 
@@ -149,6 +149,6 @@ const refused: readonly [string, () => Promise<Buffer> | Buffer, string | RegExp
 
 for (const [title, make, message] of refused) {
   test(`${title} is refused`, async () => {
-    await assert.rejects(decodeJpegPngOrWebp(await make()), { name: 'ImageRefusal', message });
+    await assert.rejects(reencodeJpegPngOrWebp(await make()), { name: 'ImageRefusal', message });
   });
 }

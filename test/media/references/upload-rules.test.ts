@@ -5,7 +5,7 @@ import {
   maxUploadBytes,
   uploadFromUrl,
   uploadIdsOf,
-  uploadKindByFileName,
+  kindByStoredName,
   uploadUrl,
 } from '../../../src/media/references/upload-rules.ts';
 
@@ -46,7 +46,7 @@ test('each name of an uploaded file has the kind that it begins with, and its ow
   const names = Object.entries({ ...endings, audio }).flatMap(([kind, all]) =>
     all.map((ending) => [`${kind}.${ending}`, kind]),
   );
-  assert.deepEqual(uploadKindByFileName, Object.fromEntries(names));
+  assert.deepEqual(kindByStoredName, Object.fromEntries(names));
   assert.deepEqual(
     (['image', 'video', 'audio'] as const).map((kind) => maxUploadBytes(kind)),
     [10_485_760, 104_857_600, 31_457_280],

@@ -7,7 +7,7 @@ import {
   confirmUpload,
   listExpiredUploads,
   listUsableUploads,
-  recordUploadHash,
+  confirmOrReuseUpload,
   removeUpload,
   reserveUpload,
   reuseUpload,
@@ -15,7 +15,7 @@ import {
 import {
   maxUploadedBytes,
   maxUploads,
-  type FixedUploadName,
+  type StoredUploadName,
   uploadGraceMs,
 } from '../../../src/media/references/upload-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -29,7 +29,7 @@ after(() => database.close());
 const newAccount = () => createAccount(database.db, { name: 'a', credits: 0 });
 const retentionMs = 3_600_000;
 
-type Row = { readonly fileName?: FixedUploadName; readonly bytes?: number; readonly expiresInMs?: number };
+type Row = { readonly fileName?: StoredUploadName; readonly bytes?: number; readonly expiresInMs?: number };
 
 /** Stores a row without the limits of an account. */
 async function stored(accountId: string, { fileName = 'video.mp4', bytes = 1, expiresInMs = retentionMs }: Row = {}) {
@@ -79,7 +79,7 @@ test('of two files of the same content the second one gives way to the first', a
   const sha256 = createHash('sha256').update('c').digest();
   const [first, second] = [await stored(accountId), await stored(accountId)];
   const record = (uploadId: string) =>
-    recordUploadHash(database.db, { uploadId, fileName: 'video.mp4', accountId, sha256, retentionMs });
+    confirmOrReuseUpload(database.db, { uploadId, fileName: 'video.mp4', accountId, sha256, retentionMs });
   assert.equal(await record(first), undefined);
   assert.equal((await record(second))?.uploadId, first);
 });

@@ -7,7 +7,7 @@ import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { withVideoErrorsAsTaskErrors, createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
-import { isUsablePoster } from '../../../src/media/ffmpeg/poster.ts';
+import { isPosterSizedJpeg } from '../../../src/media/ffmpeg/poster.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -36,7 +36,7 @@ test('without a poster, or with a bad one, it is made from the video, and the ba
     const posterPath = join(folder, delivered === undefined ? 'without.jpg' : 'with.jpg');
     const order = { videoPath, deliveredPoster: delivered, posterPath, signal };
     assert.equal((await inspect(order)).isPosterMade, true);
-    assert.equal(await isUsablePoster(posterPath, clipSize), true);
+    assert.equal(await isPosterSizedJpeg(posterPath, clipSize), true);
   }
   assert.equal(await readFile(deliveredPoster, 'utf8'), 'not found');
 });

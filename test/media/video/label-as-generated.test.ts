@@ -1,4 +1,4 @@
-import type { StoredVideoRequirements } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn 
 
 const signal = new AbortController().signal;
 const mark = { taskId: '018f0000-0000-7000-8000-000000000001', model: 'studio/a&b<"c">', service: 'Harbour & Sons' };
-const asIs: StoredVideoRequirements = {
+const asIs: ConversionBeforeStorage = {
   audio: true,
   fit: 'keep',
   resolution: '720p',
@@ -48,7 +48,7 @@ async function marked(bytes: Buffer): Promise<Buffer> {
   return result;
 }
 
-async function normalized(bytes: Buffer, form: StoredVideoRequirements, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
+async function normalized(bytes: Buffer, form: ConversionBeforeStorage, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
   const videoPath = await written(bytes);
   const targetPath = `${videoPath}.target`;
   return await readFile(await createVideoNormalizer(runner)({ videoPath, targetPath, form, signal }));
@@ -144,7 +144,7 @@ test('a video with a manifest that plays is not touched, also with its index at 
 
 test('a conversion carries the manifest behind ftyp, with every picture and sound where its index has it', async () => {
   const manifest = manifestBox('m'.repeat(70_001));
-  const conversions: readonly [string, StoredVideoRequirements, readonly string[]][] = [
+  const conversions: readonly [string, ConversionBeforeStorage, readonly string[]][] = [
     ['the sound removed', { ...asIs, audio: false }, ['-c', 'copy']],
     ['scaled', { ...asIs, fit: 'convert', ratio: '9:16' }, ['-c', 'copy']],
     ['from QuickTime', asIs, ['-c', 'copy', '-f', 'mov']],

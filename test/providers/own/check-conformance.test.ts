@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { checkConformance } from '../../../src/providers/own/check-conformance.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { type Finding, type ConformanceRule, conformanceRules } from '../../../src/providers/own/conformance-rules.ts';
+import { type Finding, type ConformanceRuleName, conformanceRules } from '../../../src/providers/own/conformance-rules.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/own-protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { clientFor } from '../loopback-client.ts';
@@ -46,7 +46,7 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say, onCall
   return { findings, server, named: (outcome: Finding['outcome']) => rulesOf(findings, outcome) };
 }
 
-function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): readonly ConformanceRule[] {
+function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): readonly ConformanceRuleName[] {
   return findings.filter((one) => one.outcome === outcome).map(({ rule }) => rule);
 }
 
@@ -73,7 +73,7 @@ test("requests have the limits of Videogen's own, and may be answered with more 
 });
 
 /** One way to break each rule, and no other one. */
-const breaks: Readonly<Record<Exclude<ConformanceRule, 'restart'>, () => Break>> = {
+const breaks: Readonly<Record<Exclude<ConformanceRuleName, 'restart'>, () => Break>> = {
   'key-missing': () => (asked, tell) => (asked.method === 'GET' ? tell({ hasKey: true }) : tell()),
   'key-invalid': () => (asked, tell) => (asked.method === 'PUT' ? tell({ hasKey: true }) : tell()),
   'get-unknown':

@@ -7,7 +7,7 @@ import { sharp } from '../../../src/media/pictures/image-library.ts';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { countedSeconds } from '../../../src/catalogue/prices/counted-seconds.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
-import { isUsablePoster } from '../../../src/media/ffmpeg/poster.ts';
+import { isPosterSizedJpeg } from '../../../src/media/ffmpeg/poster.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
@@ -140,7 +140,7 @@ test('[[instant]] gives a video that plays, and the poster made from it, without
     hasAudio: true,
   };
   assert.deepEqual(facts, expected);
-  assert.equal(await isUsablePoster(posterPath, facts), true);
+  assert.equal(await isPosterSizedJpeg(posterPath, facts), true);
 });
 
 test('[[instant]] gives a video of the ordered length, sound and size', async (t) => {

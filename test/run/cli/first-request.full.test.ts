@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { sampleGenerateOptions } from '../../../src/run/cli/generate/generation-options.ts';
+import { sampleGenerateOptionsOf } from '../../../src/run/cli/generate/generation-options.ts';
 
 const providers = { script: { kind: 'own', baseUrl: 'http://127.0.0.1:9000' } };
 
@@ -12,13 +12,13 @@ function optionsFor(...models: readonly object[]): string {
     providers: ['script'],
     ...model,
   }));
-  return sampleGenerateOptions(
+  return sampleGenerateOptionsOf(
     readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models: sold }) }),
   ).join(' ');
 }
 
 test('the start proposes a first video that the catalogue offers', () => {
-  assert.equal(sampleGenerateOptions(builtInCatalogue()).join(' '), '--duration 4');
+  assert.equal(sampleGenerateOptionsOf(builtInCatalogue()).join(' '), '--duration 4');
   assert.equal(optionsFor({ model: 'videogen-2.0' }), '--duration 4 --model videogen-2.0');
   assert.equal(optionsFor({ model: 'wan', rules: { durations: [5] } }, { model: 'other' }), '--duration 5 --model wan');
   assert.equal(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { completeSettings, externalSettings, ownServerAddresses } from '../../../src/run/config/complete-settings.ts';
+import { mergeFoundSettings, externalSettings, ownServerAddresses } from '../../../src/run/config/complete-settings.ts';
 
 const plain = {
   host: '127.0.0.1',
@@ -67,7 +67,7 @@ test('the settings of a process are its configuration, with what its starter fou
     secret: 's'.repeat(32),
     resultStore: { kind: 'folder', path: '/srv/results' },
   } as const;
-  const settings = completeSettings(config, found);
+  const settings = mergeFoundSettings(config, found);
   assert.deepEqual(settings, {
     ...config,
     ...found,
@@ -77,7 +77,7 @@ test('the settings of a process are its configuration, with what its starter fou
   });
   assert.equal(settings.temporal.payloadKeys?.length, 1);
   const publicUrl = 'https://films.example';
-  assert.equal(completeSettings({ ...config, publicUrl }, found).publicUrl, publicUrl);
+  assert.equal(mergeFoundSettings({ ...config, publicUrl }, found).publicUrl, publicUrl);
 });
 
 test('the settings of a process that embeds nothing are its configuration alone', () => {

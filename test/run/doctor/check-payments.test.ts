@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { paymentHealthFinding, type PaymentsToCheck } from '../../../src/run/doctor/check-payments.ts';
-import { recentShortfallsFinding } from '../../../src/run/doctor/check-recent-shortfalls.ts';
+import { invalidResultsFinding } from '../../../src/run/doctor/check-recent-shortfalls.ts';
 
 const hourMs = 3_600_000;
 const now = 1_790_000_000_000;
@@ -35,9 +35,9 @@ for (const [provider, packages, changed, state, words] of rows) {
 
 test('models whose videos fall short are a warning that names the first three', () => {
   const models = ['a', 'b', 'c', 'd'].map((model, index) => ({ model, tasks: index + 1, failMsg: `why ${model}` }));
-  assert.equal(recentShortfallsFinding([]).state, 'ok');
-  const three = recentShortfallsFinding(models.slice(0, 3));
+  assert.equal(invalidResultsFinding([]).state, 'ok');
+  const three = invalidResultsFinding(models.slice(0, 3));
   assert.equal(three.state, 'warning');
   assert.match(three.message, /1 of a \(.*why a\), 2 of b \(.*why b\), 3 of c \(.*why c\)$/);
-  assert.match(recentShortfallsFinding(models).message, /why c\) and those of 1 more models$/);
+  assert.match(invalidResultsFinding(models).message, /why c\) and those of 1 more models$/);
 });

@@ -16,12 +16,12 @@ import {
   checkEmbeddedFolderDisk,
   checkFreeSpace,
   checkStore,
-  explainDiskError,
+  diskErrorFinding,
   spaceForVideos,
 } from '../../../src/run/doctor/check-store.ts';
 import { catalogueFrom } from '../../providers/provider-registry-stage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { failure, runChecks, redactSecrets } from '../../../src/run/doctor/checks-and-findings.ts';
+import { failure, runChecks, redactSecretsInFindings } from '../../../src/run/doctor/checks-and-findings.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 
 const random = '5b0c0b5f3a0d8c1e9f6a7b2d4c3e1f08';
@@ -134,13 +134,13 @@ test('a check that throws is an error, one that hangs an error when its time is 
 
 test('what is shown holds no secret, wherever an error carried it', () => {
   const found = [failure('database', 'cannot reach postgres://u:pass word@db', 'not pass word')];
-  assert.deepEqual(redactSecrets(found, ['pass word', undefined, '']), [
+  assert.deepEqual(redactSecretsInFindings(found, ['pass word', undefined, '']), [
     failure('database', 'cannot reach postgres://u:[secret]@db', 'not [secret]'),
   ]);
   // Shorter ones are also parts of words.
   const short = { check: 'database', state: 'ok', message: 'as of abcd' } as const;
-  assert.deepEqual(redactSecrets([short], ['abc', 'abcd']), [{ ...short, message: 'as of [secret]' }]);
-  assert.deepEqual(redactSecrets([short], ['abc']), [short]);
+  assert.deepEqual(redactSecretsInFindings([short], ['abc', 'abcd']), [{ ...short, message: 'as of [secret]' }]);
+  assert.deepEqual(redactSecretsInFindings([short], ['abc']), [short]);
 });
 
 test('a folder with less room than its files need is an error, with little more a warning', async () => {
@@ -175,7 +175,7 @@ test('a store in a folder is tried with a file that is deleted again, and has it
 });
 
 test('a disk that is full or read-only is an error of its own, and another error is not of the disk', async (t) => {
-  const explained = (code: string) => explainDiskError('store', '/srv', Object.assign(new Error('a test'), { code }));
+  const explained = (code: string) => diskErrorFinding('store', '/srv', Object.assign(new Error('a test'), { code }));
   const [full, readOnly] = ['ENOSPC', 'EROFS'].map(explained);
   assert.deepEqual([full?.state, full?.message], ['error', 'disk full: /srv']);
   assert.deepEqual([readOnly?.state, readOnly?.message], ['error', 'disk read-only: /srv']);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
 import {
-  causesFirst,
+  adviseCausesFirst,
   type DoctorRole,
   examineMachine,
   runDoctorChecks,
@@ -80,7 +80,7 @@ test('a full disk is named first, and what follows from it, or from the database
   const readOnly = failure('result store', 'disk read-only: /mnt', 'of the mount');
   const found = [store, database, temporal, installation, mail];
   const after = (cause: string) => ({ remedy: `Correct "${cause}" first, then run doctor again.` });
-  assert.deepEqual(causesFirst([...found, disk, readOnly]), [
+  assert.deepEqual(adviseCausesFirst([...found, disk, readOnly]), [
     disk,
     readOnly,
     store,
@@ -89,7 +89,7 @@ test('a full disk is named first, and what follows from it, or from the database
     { ...installation, ...after('work folder') },
     mail,
   ]);
-  assert.deepEqual(causesFirst(found), [store, database, temporal, { ...installation, ...after('database') }, mail]);
+  assert.deepEqual(adviseCausesFirst(found), [store, database, temporal, { ...installation, ...after('database') }, mail]);
   const others = [
     warning('database', 'old', 'of its age'),
     temporal,
@@ -97,7 +97,7 @@ test('a full disk is named first, and what follows from it, or from the database
     warning('work folder', 'disk full soon', 'of the disk'),
     failure('work folder', 'not writable', 'of the folder'),
   ];
-  assert.deepEqual(causesFirst(others), others);
+  assert.deepEqual(adviseCausesFirst(others), others);
 });
 
 test('doctor shows none of the secrets that it knows', () => {

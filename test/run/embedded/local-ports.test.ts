@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { readPort, reserveFreePort, readOrReservePort, reservePort } from '../../../src/run/embedded/local-ports.ts';
+import { readPort, reserveFreePort, readOrReservePort, tryReservePort } from '../../../src/run/embedded/local-ports.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -14,10 +14,10 @@ test('a port that a process has chosen is chosen by no other until that process 
   t.after(other.kill);
   const port = Number(other.report['port']);
   assert.ok(port > 0);
-  assert.equal(await reservePort(port), false);
+  assert.equal(await tryReservePort(port), false);
   await other.kill();
-  assert.equal(await reservePort(port), true);
-  assert.equal(await reservePort(port), false, 'nor twice by the same one');
+  assert.equal(await tryReservePort(port), true);
+  assert.equal(await tryReservePort(port), false, 'nor twice by the same one');
 });
 
 test('a stored port stays the same, and is replaced when a program listens on it', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { secretReader } from '../../../src/run/config/config.ts';
+import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { createProviders } from '../../../src/providers/provider-registry.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -66,7 +66,7 @@ async function writeCatalogue(providers: object, tiers: object[][]): Promise<voi
 
 function worldOf() {
   const metrics = createMetrics();
-  const readSecret = secretReader(folder);
+  const readSecret = catalogueSecretReader(folder);
   const catalogue = readCatalogueFile({ path: join(folder, 'catalogue.json'), readSecret });
   const events = metrics.eventsOf(() => catalogue);
   const clients: ReturnType<typeof clientFor>[] = [];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import pg from 'pg';
-import { listRequiredMigrations, migrateToLatest } from '../../../src/run/schema/migrator.ts';
+import { listMigrationsOfRelease, migrateToLatest } from '../../../src/run/schema/migrator.ts';
 import { postgresUrl } from '../../support/servers/server-addresses.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -24,7 +24,7 @@ async function createEmptyDatabase(t: TestContext) {
 test('one of several concurrent processes runs each migration', async (t) => {
   const { url } = await createEmptyDatabase(t);
   const ran = await Promise.all([1, 2, 3].map(() => migrateToLatest(url)));
-  assert.deepEqual(ran.flat(), await listRequiredMigrations());
+  assert.deepEqual(ran.flat(), await listMigrationsOfRelease());
   assert.deepEqual(await migrateToLatest(url), []);
 });
 
@@ -48,7 +48,7 @@ test('a migration that waits too long for a lock rolls back, and is repeated unt
   const first = await waitFor('a migration that waits', () => startOfWaiting([]));
   await waitFor('its repetition', () => startOfWaiting([first]));
   await other.end();
-  assert.deepEqual(await migrating, await listRequiredMigrations());
+  assert.deepEqual(await migrating, await listMigrationsOfRelease());
 });
 
 test('the schema of a newer release is left as it is, so that an operator can go back', async (t) => {
@@ -68,7 +68,7 @@ test('the schema of a newer release is left as it is, so that an operator can go
   assert.deepEqual(await migrations(), before);
 
   // Of a release that is not the next one: it lacks what this one needs, and running it would mix the two.
-  const [last] = (await listRequiredMigrations()).slice(-1);
+  const [last] = (await listMigrationsOfRelease()).slice(-1);
   await client.query('delete from kysely_migration where name = $1', [last]);
   await assert.rejects(migrateToLatest(url), /9999-of-a-newer-release/);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { findDelivery } from '../../../src/tasks/callbacks/deliveries.ts';
-import { listRequiredMigrations } from '../../../src/run/schema/migrator.ts';
+import { listMigrationsOfRelease } from '../../../src/run/schema/migrator.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { createInstallation, model } from '../../support/service/test-installation.ts';
@@ -37,7 +37,7 @@ describe('an installation of November 2026', () => {
       const names = await upgraded.db.run<{ name: string }>({ name: 'test-migrations', text });
       assert.deepEqual(
         names.map(({ name }) => name),
-        await listRequiredMigrations(),
+        await listMigrationsOfRelease(),
       );
       assert.deepEqual(await schemaOf(upgraded.db), await schemaOf(fresh.db));
     } finally {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { convertClip } from '../../../src/media/ffmpeg/convert-clip.ts';
-import { decodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
 import { type FieldName, mediaFields } from '../../../src/catalogue/input/task-input.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -76,7 +76,7 @@ export async function startMedia(): Promise<Media> {
       .png()
       .toBuffer();
     sources.set(name, source);
-    copies.set(name, (await decodeJpegPngOrWebp(source)).jpeg);
+    copies.set(name, (await reencodeJpegPngOrWebp(source)).jpeg);
   }
   for (const [name, clip, demuxer, limits] of [
     ['video', 'film.mp4', 'mov', { maxSeconds: 60, maxMegabytes: 100, maxPixels: 8_294_400 }],

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { decodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
 import { type ArkUpstream, startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { skipWithoutCog, startCogUpstream } from '../../fakes/cog/cog-server.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
@@ -37,7 +37,7 @@ const frames = { firstFrameUrl: 'served', lastFrameUrl: 'served' };
 
 /** An image as upstreams get it, in base64. */
 async function base64Of(path: string): Promise<string> {
-  return (await decodeJpegPngOrWebp(await readFile(path))).jpeg.toString('base64');
+  return (await reencodeJpegPngOrWebp(await readFile(path))).jpeg.toString('base64');
 }
 
 async function arkFrame(path: string, role: string): Promise<object> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import { secretReader } from '../../../src/run/config/config.ts';
+import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/platform/outbound/provider-client.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
@@ -28,7 +28,7 @@ export function catalogueWith(folder: string, placed: PlacedKind): Catalogue {
   const text = JSON.stringify(catalogueOf([placed]));
   return readCatalogueFile({
     path,
-    readSecret: secretReader(folder),
+    readSecret: catalogueSecretReader(folder),
     readText: (file) => (file === path ? text : readFileSync(file, 'utf8')),
   });
 }
@@ -47,7 +47,7 @@ export function startLife(
   const providers = createProviders({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => undefined }),
-    readSecret: secretReader(folder),
+    readSecret: catalogueSecretReader(folder),
     openClient: (upstream) => {
       const client = createProviderClient({ ...upstream, lookup: noNames });
       clients.push(client);

@@ -3,7 +3,7 @@ import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-
 import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 import {
-  type ApplicablePrice,
+  type AmountsWithPriceName,
   type PriceRow,
   type PriceAmounts,
   standardPriceName,
@@ -43,11 +43,11 @@ export function requestOf(param: TaskParam): Pick<NewTask, 'param' | 'requestSha
 }
 
 /** The catalogue's price of the tests, and with its deadline all terms of a model. */
-export const listedPrices: readonly ApplicablePrice[] = [perSecond(33)];
+export const listedPrices: readonly AmountsWithPriceName[] = [perSecond(33)];
 export const listedTerms = { listedPrices, deadlineMs: 30 * 60_000 };
 
 /** A rate of a price without conditions. */
-export function perSecond(creditsPerSecond: number, fromMs = 0): ApplicablePrice {
+export function perSecond(creditsPerSecond: number, fromMs = 0): AmountsWithPriceName {
   return { name: standardPriceName, creditsPerSecond, creditsPerVideo: 0, fromMs };
 }
 

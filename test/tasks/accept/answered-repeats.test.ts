@@ -10,7 +10,7 @@ import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { moderateCreate } from '../../../src/tasks/accept/order-task.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund, findTask } from '../../../src/tasks/task-rows.ts';
-import { createUncertainCreateResolver } from '../../../src/tasks/accept/uncertain-creates.ts';
+import { createUncertainCreateRefunder } from '../../../src/tasks/accept/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
@@ -48,7 +48,7 @@ const accept = (task: NewTask, db: Database = database.db) => createTaskAcceptor
 async function settle(attempt: NewTask, db: Database = database.db): Promise<string | undefined> {
   const outcomes: string[] = [];
   const events = eventsInto('uncertain_create_resolved', ({ outcome }) => outcomes.push(outcome));
-  const uncertain = createUncertainCreateResolver({ db, log, events, conclusiveMs: 0 });
+  const uncertain = createUncertainCreateRefunder({ db, log, events, conclusiveMs: 0 });
   uncertain.add(attempt);
   await uncertain.drain(180_000);
   return outcomes[0];

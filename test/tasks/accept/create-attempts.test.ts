@@ -9,7 +9,7 @@ import {
   answerAttempt,
   findAnswerToAttempt,
   findTaskByAttemptId,
-  hasAnsweredAttempt,
+  hasAttemptNotFailed,
   isCreateAttempt,
   recordCreatingAttempt,
   recordFailedAttempt,
@@ -217,8 +217,8 @@ test('an attempt leads to its task, and a task has an answered attempt until all
     assert.deepEqual([await findTaskByAttemptId(db, taskId), await findTaskByAttemptId(db, repeat)], [found, found]);
     assert.equal(await findTaskByAttemptId(db, randomUUID()), undefined);
     const answered = async () => [
-      (await hasAnsweredAttempt(db, taskId)).isAnswered,
-      (await hasAnsweredAttempt(db, other)).isAnswered,
+      (await hasAttemptNotFailed(db, taskId)).isAnswered,
+      (await hasAttemptNotFailed(db, other)).isAnswered,
     ];
     const states = [await answered()];
     for (const attemptId of [taskId, repeat]) {

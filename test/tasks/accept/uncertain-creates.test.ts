@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import {
-  createUncertainCreateResolver,
+  createUncertainCreateRefunder,
   type UncertainCreateDeps,
-  type UncertainCreateResolver,
+  type UncertainCreateRefunder,
 } from '../../../src/tasks/accept/uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
@@ -21,7 +21,7 @@ import { completeTask, findTask } from '../../../src/tasks/task-rows.ts';
 
 let database: TestDatabase;
 let service: HttpService;
-let uncertainCreates: UncertainCreateResolver;
+let uncertainCreates: UncertainCreateRefunder;
 let isUnavailable = false;
 let looks = 0;
 const outcomes: string[] = [];
@@ -39,13 +39,13 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-function watching(options: Partial<UncertainCreateDeps>): UncertainCreateResolver {
+function watching(options: Partial<UncertainCreateDeps>): UncertainCreateRefunder {
   const db = { ...database.db, run: unreliable(database.db.run) };
   const emit: UncertainCreateDeps['events']['emit'] = (event) => {
     if (event.kind === 'uncertain_create_resolved') outcomes.push(event.outcome);
     if (event.kind === 'task_ended') outcomes.push(`${event.task.failure?.failCode} ${event.task.creditsRefunded}`);
   };
-  return createUncertainCreateResolver({ db, log, events: { emit }, ...options });
+  return createUncertainCreateRefunder({ db, log, events: { emit }, ...options });
 }
 
 /** The database as seen by the check of uncertain creates. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import {
-  countRivalCreates,
+  countOtherUnansweredCreates,
   intendOwnMachineJob,
   intendReservedJob,
   listClaimedJobs,
@@ -178,7 +178,7 @@ test('the rivals of a create are the other creates of its pool without a respons
     const [clock] = await db.run<{ at: number }>({ name: 'test-now', text: 'select now() as at' });
     const at = clock?.at ?? assert.fail();
     const rivals = async () =>
-      (await countRivalCreates(db, { pool, taskId: own.taskId, ordinal: 1, intendedAt: at })).rivals;
+      (await countOtherUnansweredCreates(db, { pool, taskId: own.taskId, ordinal: 1, intendedAt: at })).rivals;
     assert.equal(await rivals(), 0);
     for (const [row, counts] of [
       [intended(10 * minuteMs - 2), true],

@@ -5,7 +5,7 @@ import {
   endProviderJob,
   listUnsettledJobs,
   recordLateSuccess,
-  recordUpstreamEnd,
+  freeSlotAndRecordCost,
   settleProviderJob,
   succeedProviderJob,
   type UnsettledJob,
@@ -70,12 +70,12 @@ test('the end upstream keeps the estimated cost unless it is known better, the f
     ] as const) {
       const job = await newJob(db);
       const other = await addJob(db, job.taskId, running, 2);
-      await recordUpstreamEnd(db, { ...job, cost });
+      await freeSlotAndRecordCost(db, { ...job, cost });
       assert.deepEqual(await rowOf(db, job), { ...open, ...columns, upstream_ended_at: 0 });
       assert.deepEqual(await rowOf(db, other), open);
     }
     const ended = await newJob(db, { ...running, upstream_ended_at: ago(minuteMs) });
-    await recordUpstreamEnd(db, { ...ended, cost: reported });
+    await freeSlotAndRecordCost(db, { ...ended, cost: reported });
     assert.deepEqual(await rowOf(db, ended), { ...open, upstream_ended_at: minuteMs });
   }));
 

@@ -5,7 +5,7 @@ import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job
 import {
   endProviderJob,
   recordLateSuccess,
-  recordUpstreamEnd,
+  freeSlotAndRecordCost,
   settleProviderJob,
   succeedProviderJob,
 } from '../../../src/tasks/jobs/job-ends.ts';
@@ -17,7 +17,7 @@ import {
   jobStates,
 } from '../../../src/tasks/jobs/job-states.ts';
 import { costBases, type JobRowKey } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { cooldownReasons, providerSwitchStates, takesSlot } from '../../../src/tasks/jobs/provider-pools.ts';
+import { cooldownReasons, providerSwitchPositions, takesSlot } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -38,7 +38,7 @@ const pool = 'upstream/model';
 const intend = (job: JobRowKey, jobId?: string) =>
   intendReservedJob(database.db, { ...job, pool, configHash: 'a'.repeat(64), config: '{}', jobId });
 const accept = (job: JobRowKey) => recordCreatedJob(database.db, { ...job, jobId: 'made' });
-const endUpstream = (job: JobRowKey) => recordUpstreamEnd(database.db, job);
+const endUpstream = (job: JobRowKey) => freeSlotAndRecordCost(database.db, job);
 const end = (outcome: JobOutcome) => (job: JobRowKey) => endProviderJob(database.db, { ...job, outcome });
 const succeed = ({ taskId }: JobRowKey) => succeedProviderJob(database.db, taskId);
 const arriveLate = (job: JobRowKey) => settleProviderJob(database.db, { ...job, outcome: 'late_success' });
@@ -153,7 +153,7 @@ for (const [table, column, words] of [
   ['provider_jobs', 'outcome', jobOutcomes],
   ['provider_jobs', 'cost_basis', costBases],
   ['provider_pools', 'cooling_reason', cooldownReasons],
-  ['provider_switches', 'state', providerSwitchStates],
+  ['provider_switches', 'state', providerSwitchPositions],
 ] as const) {
   test(`the check of ${table}.${column} allows what the code declares, and nothing else`, async () => {
     const text = `

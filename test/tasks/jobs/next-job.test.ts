@@ -4,7 +4,7 @@ import { v5 as uuidv5 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
 import type { JobOutcome } from '../../../src/tasks/jobs/job-states.ts';
-import { openOrReserveJob, ownMachineDisabledPause } from '../../../src/tasks/jobs/next-job.ts';
+import { openOrReserveJob, findDisabledMachinePause } from '../../../src/tasks/jobs/next-job.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { saveTaskTiers } from '../../../src/tasks/jobs/task-tiers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -215,7 +215,7 @@ test('a task whose model has left the catalogue has the tiers that were stored w
 
 test('a task of our own machine waits only while that is disabled', async () => {
   const pauseIf = (disabled: string) =>
-    ownMachineDisabledPause({ switches: { isDisabled: (provider) => Promise.resolve(provider === disabled) } });
+    findDisabledMachinePause({ switches: { isDisabled: (provider) => Promise.resolve(provider === disabled) } });
   assert.equal(await pauseIf('a'), undefined);
   assert.deepEqual(await pauseIf('preview'), { kind: 'waits', why: 'provider disabled', pauseMs: 5_000 });
 });

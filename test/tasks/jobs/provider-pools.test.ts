@@ -6,7 +6,7 @@ import type { Runner } from '../../../src/platform/database/statement.ts';
 import {
   closeBreaker,
   endCooldown,
-  extendOperatorCooldown,
+  holdPoolForOperator,
   listPools,
   listProviderSwitches,
   setProviderSwitchAs,
@@ -101,7 +101,7 @@ test('a cooldown until an operator acts makes its pool, opens its breaker once, 
   rolledBack(database.db, async (db) => {
     const other: Readonly<Record<string, Pool>> = { 'b/1': [0, null, null] };
     await addPools(db, { 'a/0': [0, null, null], 'a/3': [3, 'busy', 10 * minuteMs], 'a/4': [4, 'busy', 1], ...other });
-    for (const pool of ['a/0', 'a/3', 'a/4', 'a/new']) await extendOperatorCooldown(db, pool, 'a', minuteMs);
+    for (const pool of ['a/0', 'a/3', 'a/4', 'a/new']) await holdPoolForOperator(db, pool, 'a', minuteMs);
     const held: Readonly<Record<string, Pool>> = {
       'a/0': [1, 'operator', minuteMs],
       'a/3': [3, 'operator', 10 * minuteMs],

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { listClaimedJobs, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { endProviderJob, recordUpstreamEnd, settleProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { endProviderJob, freeSlotAndRecordCost, settleProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Admission, reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund, touchGenerations } from '../../../src/tasks/task-rows.ts';
@@ -38,7 +38,7 @@ test('a pool never exceeds its limit with eight racing connections, and grants e
     const [state] = (await listPools(stage.db)).filter((one) => one.pool === stage.pool);
     assert.ok(state && state.occupying <= 5, `${state?.occupying} slots are taken`);
     holders.delete(waiter.taskId);
-    await recordUpstreamEnd(stage.db, { taskId: waiter.taskId, ordinal: 1 });
+    await freeSlotAndRecordCost(stage.db, { taskId: waiter.taskId, ordinal: 1 });
   };
   await Promise.all(waiters.map(work));
   assert.equal(most, 5);

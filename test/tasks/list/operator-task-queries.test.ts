@@ -9,7 +9,7 @@ import { readNumberedPage } from '../../../src/tasks/list/numbered-task-pages.ts
 import {
   countEndedTasks,
   listKnownTasks,
-  listShortfalls,
+  listInvalidResults,
   listStoredResults,
 } from '../../../src/tasks/list/operator-task-queries.ts';
 import { countOwnTasksAhead, findTaskCreator } from '../../../src/tasks/list/task-creator.ts';
@@ -76,7 +76,7 @@ test('models whose videos were not usable in the last week are listed with their
       { ...success(0), model: 'd' },
     ])
       await newTask(db, row);
-    assert.deepEqual(await listShortfalls(db), [
+    assert.deepEqual(await listInvalidResults(db), [
       { model: 'b', tasks: 3, failMsg: 'the last' },
       { model: 'a', tasks: 2, failMsg: 'the latest' },
     ]);

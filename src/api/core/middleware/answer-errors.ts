@@ -5,14 +5,14 @@ import { shapeOfPath } from '../../dialects/shapes.ts';
 import { describeErrorForLog } from '../../../platform/errors.ts';
 import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../request-context.ts';
 import { type HttpError } from '../http-error.ts';
-import { replaceByDiskFull, toHttpError } from '../to-http-error.ts';
+import { attributeToFullDisk, toHttpError } from '../to-http-error.ts';
 
 export function answerErrors(log: Logger, diskProblem: () => string | undefined = () => undefined): AppMiddleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerError(ctx, replaceByDiskFull(toHttpError(error), diskProblem()), log);
+      await answerError(ctx, attributeToFullDisk(toHttpError(error), diskProblem()), log);
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };

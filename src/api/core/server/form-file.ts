@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { formBoundaryOf, isFormDelimiter } from './read-json-or-form.ts';
+import { requireFormBoundary, isFormDelimiter } from './read-json-or-form.ts';
 import { saveBodyToFile } from './read-body.ts';
 
 /** The headers and boundaries of a form with one file, and fields that some programs add. */
@@ -19,7 +19,7 @@ export function isMultipartForm(ctx: Context): boolean {
 
 /** Writes the only file of a form to a new file, without holding it in memory. */
 export async function saveFormFile(ctx: Context, path: string, maxBytes: number): Promise<void> {
-  const boundary = Buffer.from(`--${formBoundaryOf(ctx.get('Content-Type'))}`);
+  const boundary = Buffer.from(`--${requireFormBoundary(ctx.get('Content-Type'))}`);
   const formPath = `${path}.form`;
   await saveBodyToFile(ctx, formPath, maxBytes);
   const { from, to } = onlyFile(await partsOf(formPath, boundary));

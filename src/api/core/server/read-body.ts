@@ -28,7 +28,7 @@ export function refuseProto(fields: object): void {
 }
 
 /** Returns the bytes that a body may have: those that it announces, or all that are allowed. Refuses other types and larger bodies. */
-export function requireAnnouncedBytes(
+export function requireTypeAndSize(
   ctx: Context,
   { types, maxBytes }: { readonly types: readonly string[]; readonly maxBytes: number },
 ): number {
@@ -38,11 +38,11 @@ export function requireAnnouncedBytes(
     const msg = `the body must be sent as Content-Type: ${types.join(', or ')}`;
     throw new HttpError('unsupported_media_type', { msg, headers: { 'Accept-Post': types.join(', ') } });
   }
-  return requireAnnouncedFileBytes(ctx, maxBytes);
+  return requireSizeWithinLimit(ctx, maxBytes);
 }
 
-/** As `requireAnnouncedBytes`, but of a body of any type: its content decides what it is. */
-export function requireAnnouncedFileBytes(ctx: Context, maxBytes: number): number {
+/** As `requireTypeAndSize`, but of a body of any type: its content decides what it is. */
+export function requireSizeWithinLimit(ctx: Context, maxBytes: number): number {
   requireUnpacked(ctx);
   const bytes = Number(ctx.get('Content-Length') || maxBytes);
   if (bytes > maxBytes) throw tooLarge(maxBytes);

@@ -4,7 +4,7 @@ import { maxFieldErrors } from '../../../platform/text/field-errors.ts';
 import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
 import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { requireAnnouncedBytes, readBodyBytes, readJson, refuseProto } from './read-body.ts';
+import { requireTypeAndSize, readBodyBytes, readJson, refuseProto } from './read-body.ts';
 
 /** Room for one image of the largest size as a data URL, and for the rest of the request. */
 export const maxInlineBytes = 16 * 1024 * 1024;
@@ -13,7 +13,7 @@ const types = ['multipart/form-data', 'application/json'];
 
 /** Returns the bytes that the body may have, which an upload slot reserves. */
 export function requireInlineBytes(ctx: Context): number {
-  return requireAnnouncedBytes(ctx, { types, maxBytes: maxInlineBytes });
+  return requireTypeAndSize(ctx, { types, maxBytes: maxInlineBytes });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -41,7 +41,7 @@ const maxFormFields = 200;
  * break and the dashes before it, and a short boundary such as `B` is part of almost every file.
  */
 function withOwnBoundary(body: Buffer, contentType: string) {
-  const boundary = Buffer.from(`--${formBoundaryOf(contentType)}`);
+  const boundary = Buffer.from(`--${requireFormBoundary(contentType)}`);
   const own = `form-${randomUUID()}`;
   const parts: Uint8Array[] = [];
   let start = 0;
@@ -70,7 +70,7 @@ const maxPadding = 64;
 /**
  * Returns the boundary, which has the characters of RFC 2046. Of two boundaries, or an escaped one, a parser in front might use another one.
  */
-export function formBoundaryOf(contentType: string): string {
+export function requireFormBoundary(contentType: string): string {
   const [first, ...others] = contentType.matchAll(/;\s*boundary=(?:"([\w'()+,./:=? -]+)"|([\w'()+,./:=?-]+))?/gi);
   const boundary = first?.[1] ?? first?.[2];
   if (boundary === undefined || others.length > 0) throw new HttpError('malformed_form');

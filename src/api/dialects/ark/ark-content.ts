@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from '../../../platform/text/did-you-mean.ts';
 import { withSuggestion } from '../../../catalogue/input/spelling-suggestions.ts';
-import { requiredMessage } from '../../core/request-fields.ts';
+import { requiredOrInvalidMessage } from '../../core/request-fields.ts';
 import { readTextCommands } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';
 
@@ -19,12 +19,12 @@ const roleFields = {
 type MediaType = keyof typeof roleFields;
 type FieldsOf<Roles> = Roles[keyof Roles];
 /** The fields of ours that `content` fills. */
-export type ArkContentField = 'prompt' | { [Type in MediaType]: FieldsOf<(typeof roleFields)[Type]> }[MediaType];
+export type FieldFromArkContent = 'prompt' | { [Type in MediaType]: FieldsOf<(typeof roleFields)[Type]> }[MediaType];
 const types = ['text', 'image_url', 'video_url', 'audio_url'] as const;
 
 const typeError = 'must be text or a kind of URL: text, image_url, video_url or audio_url';
 const link = z
-  .union([z.string(), z.strictObject({ url: z.string({ error: requiredMessage('must be a URL') }) })], {
+  .union([z.string(), z.strictObject({ url: z.string({ error: requiredOrInvalidMessage('must be a URL') }) })], {
     error: 'must be like {"url": "https://…"}',
   })
   .nullish();

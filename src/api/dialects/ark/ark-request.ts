@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plainTextField } from '../../core/request-fields.ts';
+import { oneLineTextField } from '../../core/request-fields.ts';
 import { type Model, type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
 import { type FieldName, isScalar } from '../../../catalogue/input/task-input.ts';
 import { fieldOfTextCommand } from '../../../catalogue/models/text-commands.ts';
@@ -7,21 +7,21 @@ import type { FieldError } from '../../../platform/text/field-errors.ts';
 import { isObject } from '../../../platform/text/json.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { scalarFromText } from '../translate-fields.ts';
-import { type ArkContentField, arkContentSchema, readArkContent } from './ark-content.ts';
+import { type FieldFromArkContent, arkContentSchema, readArkContent } from './ark-content.ts';
 
 /** All other fields are checked against the model, because its options may be among them. */
 export const arkCreateBody = z.looseObject({
   model: z.unknown().meta({ type: 'string' }),
   content: arkContentSchema.meta({ example: [{ type: 'text', text: 'A lighthouse in the fog' }] }),
   callback_url: z.string({ error: 'must be a URL' }).nullish(),
-  safety_identifier: plainTextField(128).nullish().meta({ description: 'Your end user; returned with the task.' }),
+  safety_identifier: oneLineTextField(128).nullish().meta({ description: 'Your end user; returned with the task.' }),
 });
 
 /**
  * Ark's name of each of our fields outside of `content`; its options have names of their own. A new field of the vocabulary does not
  * compile until it is decided. Clients may send each by our name, too.
  */
-const theirNames: Readonly<Record<Exclude<FieldName, ArkContentField | 'options'>, string>> = {
+const theirNames: Readonly<Record<Exclude<FieldName, FieldFromArkContent | 'options'>, string>> = {
   negativePrompt: 'negative_prompt',
   resolution: 'resolution',
   duration: 'duration',

@@ -11,7 +11,7 @@ import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import type { ApiShape } from '../shape.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
-import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readTaskWithContent } from '../stored-video.ts';
+import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readUndeletedAndMarkSeen } from '../stored-video.ts';
 import { arkErrorShape as shape } from './ark-error.ts';
 import { arkCreateBody, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOfArkStatus, arkStatuses } from './ark-task.ts';
@@ -43,7 +43,7 @@ const retrieve = defineEndpoint({
   data: arkTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
-    present(deps, await readTaskWithContent(deps, caller, params['id'])),
+    present(deps, await readUndeletedAndMarkSeen(deps, caller, params['id'])),
 });
 
 type ViewDeps = WithCatalogue & { readonly resultStore: LinkSigner };
@@ -99,7 +99,7 @@ const remove = defineEndpoint({
   data: z.strictObject({}),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
-    const { taskId } = await readTaskWithContent(deps, caller, params['id']);
+    const { taskId } = await readUndeletedAndMarkSeen(deps, caller, params['id']);
     await cancelOrDeleteVideo(deps, caller, taskId);
     return {};
   },

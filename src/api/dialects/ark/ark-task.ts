@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelNameForClient, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 
 export const arkStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
@@ -58,7 +58,7 @@ export function presentArkTask(record: TaskRecord, models: ModelCatalogue): z.ou
   } as const;
   return {
     id: record.taskId,
-    model: modelNameForClient(models, record.model, param.requestedModel),
+    model: requestedNameOrAlias(models, record.model, param.requestedModel),
     status: statusOf[failCode === 'cancelled' ? failCode : state],
     content: videoUrl === undefined ? null : { video_url: videoUrl, last_frame_url: lastFrameUrl },
     usage: state === 'success' ? usage : null,

@@ -2,7 +2,7 @@ import type { SignedCallback } from '../../../tasks/callbacks/callback-format-ty
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { unixMs } from '../../core/request-fields.ts';
-import { modelNameForClient, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import { inputFieldNames } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
@@ -41,7 +41,7 @@ export function presentKieTask(
   const response = record.state === 'success' ? { resultUrls: [...resultJson.resultUrls] } : null;
   return {
     ...record,
-    model: modelNameForClient(models, model, param.requestedModel),
+    model: requestedNameOrAlias(models, model, param.requestedModel),
     param: kieParam(param, models),
     resultJson: response === null ? '' : JSON.stringify(response),
     response,
@@ -53,7 +53,7 @@ export function presentKieTask(
 
 function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
   return JSON.stringify({
-    model: modelNameForClient(models, model, requestedModel),
+    model: requestedNameOrAlias(models, model, requestedModel),
     ...(callBackUrl !== undefined && { callBackUrl }),
     input: Object.fromEntries(
       inputFieldNames.filter((name) => input[name] !== undefined).map((name) => [inputFields[name].kie, input[name]]),

@@ -12,7 +12,7 @@ import type { WithDb } from '../../core/endpoint-spec.ts';
 import type { LinkSigner } from '../../tasks/task-view.ts';
 import { HttpError, invalidRequest } from '../../core/http-error.ts';
 import { maxUrlLength } from '../../core/request-sizes.ts';
-import { requiredMessage } from '../../core/request-fields.ts';
+import { requiredOrInvalidMessage } from '../../core/request-fields.ts';
 
 function requireKie(dialect: Dialect): void {
   if (dialect === 'kie') return;
@@ -43,7 +43,7 @@ const downloadUrl = defineEndpoint({
   changesNothing: true,
   summary: 'Renew a link to a video',
   body: z.object({
-    url: z.string({ error: requiredMessage(urlError) }).max(maxUrlLength),
+    url: z.string({ error: requiredOrInvalidMessage(urlError) }).max(maxUrlLength),
   }),
   data: z.url(),
   failures: ['dialect_required', 'media_deleted'],

@@ -3,7 +3,7 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { spellingConflicts, jsonFromText, withoutEmptyFields, valuesByOurNames } from '../translate-fields.ts';
+import { duplicateSpellingErrors, jsonFromText, withoutEmptyFields, translateGivenFields } from '../translate-fields.ts';
 import { clientPathsOf, type FieldsWithErrors, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
@@ -60,13 +60,13 @@ export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, mode
     ...Object.entries(notes.fields).map(([name, value]) => withinMetadata(fieldsFrom(name, value, named?.input))),
   ];
   const fields = read.flatMap((one) => one.fields);
-  const { callBackUrl, ...values } = valuesByOurNames(fields, named?.input);
+  const { callBackUrl, ...values } = translateGivenFields(fields, named?.input);
   const frame = readSize(named?.input, size, values);
   const errors = [
     ...frame.errors,
     ...read.flatMap((one) => one.errors),
     ...notes.errors,
-    ...spellingConflicts(fields),
+    ...duplicateSpellingErrors(fields),
     ...manyVideos(n),
   ];
   const unused = [...ignored.filter((name) => input[name] !== undefined), ...notes.unused];

@@ -15,7 +15,7 @@ import {
   type RemoveDeps,
   cancelOrDeleteVideo,
   sendContent,
-  readTaskWithContent,
+  readUndeletedAndMarkSeen,
 } from '../stored-video.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
 import { openAIErrorShape as shape } from './openai-error.ts';
@@ -98,7 +98,7 @@ const retrieve = defineEndpoint({
   answerHeaders: pollHeader,
   failures: ['task_not_found'],
   handler: async ({ caller, params, ctx }, deps: ReadDeps) => {
-    const task = await readTaskWithContent(deps, caller, params['id']);
+    const task = await readUndeletedAndMarkSeen(deps, caller, params['id']);
     ctx.set(pollAfter);
     return presentOpenAIVideo(deps, await presentTask(deps, task));
   },
@@ -144,7 +144,7 @@ const content = defineEndpoint({
   data: z.undefined(),
   failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
   handler: async ({ caller, params, query: { variant }, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readTaskWithContent(deps, caller, params['id']);
+    const task = await readUndeletedAndMarkSeen(deps, caller, params['id']);
     if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
     await sendContent(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
     return undefined;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
-import { modelNameForClient } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';
@@ -45,7 +45,7 @@ export function presentOpenAIVideo(deps: OpenAIVideoDeps, record: TaskRecord): O
   return {
     id: record.taskId,
     object: 'video',
-    model: modelNameForClient(deps.catalogue().models, record.model, record.param.requestedModel),
+    model: requestedNameOrAlias(deps.catalogue().models, record.model, record.param.requestedModel),
     status: statusOf[record.state],
     progress: record.progress,
     created_at: Math.floor(record.createTime / 1000),

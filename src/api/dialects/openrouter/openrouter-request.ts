@@ -3,7 +3,7 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
 import type { FieldName } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { spellingConflicts, scalarFromText, valuesByOurNames } from '../translate-fields.ts';
+import { duplicateSpellingErrors, scalarFromText, translateGivenFields } from '../translate-fields.ts';
 import { frameTypes, type ListedMedia, clientPathsOf, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
@@ -75,7 +75,7 @@ const namesInErrors = Object.fromEntries(
 );
 
 /** The names of resolutions that differ from ours. */
-export const openRouterResolutionNames: Readonly<Partial<Record<Resolution, string>>> = {
+export const openRouterRenamedResolutions: Readonly<Partial<Record<Resolution, string>>> = {
   '1440p': '2K',
   '2160p': '4K',
 };
@@ -86,7 +86,7 @@ export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) 
   const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
   const named = body.resolution?.toUpperCase();
   const [resolution = named?.toLowerCase()] =
-    Object.entries(openRouterResolutionNames).find(([, one]) => one === named) ?? [];
+    Object.entries(openRouterRenamedResolutions).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
   const media = [
     readFrames('frame_images', body.frame_images),
@@ -105,9 +105,9 @@ export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) 
   };
   const request: VideoRequest = {
     model: body.model,
-    input: { ...fields, ...valuesByOurNames(listed, model?.input) },
+    input: { ...fields, ...translateGivenFields(listed, model?.input) },
     callBackUrl: body.callback_url,
-    errors: [...frame.errors, ...media.flatMap((one) => one.errors), ...spellingConflicts(listed)],
+    errors: [...frame.errors, ...media.flatMap((one) => one.errors), ...duplicateSpellingErrors(listed)],
     unused: unused.filter((name) => body[name] !== undefined && body[name] !== null),
   };
   return { request, names: { callBackUrl: 'callback_url', ...namesInErrors, ...clientPathsOf(listed) } };

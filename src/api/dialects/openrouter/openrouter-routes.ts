@@ -17,17 +17,17 @@ import {
   sendContent,
 } from '../stored-video.ts';
 import { openRouterErrorShape as shape } from './openrouter-error.ts';
-import { openRouterCreateBody, readOpenRouterRequest, openRouterResolutionNames } from './openrouter-request.ts';
+import { openRouterCreateBody, readOpenRouterRequest, openRouterRenamedResolutions } from './openrouter-request.ts';
 import {
   openRouterCallbackBody,
   openRouterCallbackHeaders,
   presentOpenRouterVideo,
   openRouterVideoSchema,
 } from './openrouter-video.ts';
-import { modelNameForClient, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import { standardPriceName } from '../../../catalogue/prices/model-prices.ts';
 import { durationsOf } from '../../../catalogue/input/input-bounds.ts';
-import { sizesOfModel } from '../video-size.ts';
+import { fieldsBySize } from '../video-size.ts';
 import { frameFields, frameTypes } from '../media-reference.ts';
 
 const texts = z.array(z.string());
@@ -60,13 +60,13 @@ type Terms = { readonly models: ModelCatalogue; readonly prices: PresentedPrices
 function presentModel({ model, title, input }: Model, { models, prices, now }: Terms) {
   const { fields } = input;
   return {
-    id: modelNameForClient(models, model),
+    id: requestedNameOrAlias(models, model),
     canonical_slug: model,
     name: title,
     created: 0 as const,
-    supported_resolutions: fields.resolution.values.map((name) => openRouterResolutionNames[name] ?? name),
+    supported_resolutions: fields.resolution.values.map((name) => openRouterRenamedResolutions[name] ?? name),
     supported_aspect_ratios: fields.ratio.values,
-    supported_sizes: [...sizesOfModel(input).keys()],
+    supported_sizes: [...fieldsBySize(input).keys()],
     supported_durations: durationsOf(fields.duration),
     supported_frame_images: frameTypes.filter((type) => fields[frameFields[type]]),
     generate_audio: fields.generateAudio.fixed ?? true,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { webhookId } from '../../../tasks/callbacks/callback-schedule.ts';
-import { modelNameForClient, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import type { SignedCallback } from '../../../tasks/callbacks/callback-format-type.ts';
@@ -48,7 +48,7 @@ export function openRouterCallbackBody(record: TaskRecord, models: ModelCatalogu
   return JSON.stringify({
     type: `video.generation.${outcome.status}`,
     created_at: new Date(completeTime ?? updateTime).toISOString(),
-    data: { id, model: modelNameForClient(models, model, record.param.requestedModel), ...outcome },
+    data: { id, model: requestedNameOrAlias(models, model, record.param.requestedModel), ...outcome },
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Access } from '../../core/endpoint-spec.ts';
 import { isForClients, isConsolePath } from '../../core/endpoint-spec.ts';
 import {
-  mediaTypeOf,
+  typeAndSchemaOf,
   type DescribedOperation,
   type OpenApiDescription,
   type OpenApiParameter,
@@ -73,7 +73,7 @@ function credentialOf({ scope, path }: ReferenceEntry): SampleCredential {
 }
 
 function exampleBody(description: OpenApiDescription, { requestBody }: DescribedOperation): ExampleBody | undefined {
-  const found = mediaTypeOf(requestBody?.content);
+  const found = typeAndSchemaOf(requestBody?.content);
   if (found === undefined) return undefined;
   const [type, schema] = found;
   if (type.includes('json'))

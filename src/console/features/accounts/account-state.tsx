@@ -1,5 +1,5 @@
 import type { Account } from '../../api/contract.ts';
-import { StateLabel } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { accountsText } from './accounts-text.ts';
 
 const tones = { active: 'good', suspended: 'bad', closed: 'calm' } as const;
@@ -7,5 +7,5 @@ const tones = { active: 'good', suspended: 'bad', closed: 'calm' } as const;
 export function AccountState({ account }: { readonly account: Pick<Account, 'suspendTime' | 'closeTime'> }) {
   const { suspendTime, closeTime } = account;
   const state = closeTime !== null ? 'closed' : suspendTime === null ? 'active' : 'suspended';
-  return <StateLabel tone={tones[state]}>{accountsText.states[state]}</StateLabel>;
+  return <StateWithDot tone={tones[state]}>{accountsText.states[state]}</StateWithDot>;
 }

@@ -7,7 +7,7 @@ import { AccountLink } from '../accounts/account-link.tsx';
 import { accountFilter } from '../accounts/account-search.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { auditDetailWords, reasonOf } from './audit-details.ts';
-import { actionWord, actorKindWords, auditText } from './audit-text.ts';
+import { actionWord, nonConsoleActorWords, auditText } from './audit-text.ts';
 import './audit.css';
 
 const filters = [accountFilter];
@@ -73,7 +73,7 @@ function Reason({ action }: RowProps) {
 
 /** People in the console are shown by name alone. */
 function Actor({ actor: { kind, name } }: Pick<OperatorAction, 'actor'>) {
-  const how = actorKindWords[kind];
+  const how = nonConsoleActorWords[kind];
   return (
     <>
       <bdi class="who">{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}

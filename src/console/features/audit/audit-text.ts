@@ -1,5 +1,5 @@
 import { actionTexts } from '../../../accounts/operators/actors-and-actions.ts';
-import { labelOf } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/badge.tsx';
 
 /** Every text of the audit log. */
 export const auditText = {
@@ -18,9 +18,9 @@ export const auditText = {
 } as const;
 
 /** The means of an actor other than a person in the console. */
-export const actorKindWords: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
+export const nonConsoleActorWords: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
 
-export const actionWord = (action: string) => labelOf(actionTexts, action);
+export const actionWord = (action: string) => labelOrName(actionTexts, action);
 
 /** Names of details, where the name in the log is not plain enough. Empty: the value needs no name. */
 export const detailNames: Readonly<Record<string, string>> = {

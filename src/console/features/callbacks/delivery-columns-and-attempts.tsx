@@ -1,5 +1,5 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
+import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
@@ -49,12 +49,12 @@ export const nextAttemptColumn: Column<Delivery> = {
 function ResponseStatus({ attempt: { status, error, operator } }: { readonly attempt: AttemptView }) {
   const isGood = status !== null && status >= 200 && status < 300;
   return (
-    <StateLabel tone={isGood ? 'good' : 'bad'}>
+    <StateWithDot tone={isGood ? 'good' : 'bad'}>
       {status === null
         ? (operator?.networkError ?? text.errors[error === null || error === 'redirected' ? 'unreachable' : error])
         : text.http(status)}
       {error === 'redirected' && <> {text.redirected}</>}
-    </StateLabel>
+    </StateWithDot>
   );
 }
 

@@ -2,7 +2,7 @@ import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { creditAmountWords, number } from '../../ui/number-formats.tsx';
+import { creditPriceWords, number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
@@ -112,10 +112,10 @@ function Prices({ model: { prices } }: { readonly model: Model }) {
         const { current, announced } = amountsAtTime({ rates: amounts }, now);
         return (
           <li key={name}>
-            {prices.length > 1 && <code>{name}</code>} {current !== undefined && creditAmountWords(current)}
+            {prices.length > 1 && <code>{name}</code>} {current !== undefined && creditPriceWords(current)}
             {announced.map((later) => (
               <small key={later.fromTime} class="under">
-                {creditAmountWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
+                {creditPriceWords(later)}, {catalogueText.from} <ExactTime ms={later.fromTime} />
               </small>
             ))}
           </li>

@@ -87,12 +87,12 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
   const balance = useBalance();
   if (data === undefined && daily.error !== null) return <ReadError of={daily} />;
   const total = (of: 'charged' | 'refunded' | 'granted') =>
-    tileFigure(data?.days.reduce((sum, one) => sum + one[of], 0));
+    figureOrSkeleton(data?.days.reduce((sum, one) => sum + one[of], 0));
   return (
     <>
       <Tiles
         tiles={[
-          { label: creditsText.balance, value: tileFigure(balance), note: creditsText.credits },
+          { label: creditsText.balance, value: figureOrSkeleton(balance), note: creditsText.credits },
           { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
           { label: creditsText.refunded, value: total('refunded'), note: creditsText.forTasksWithoutVideo },
           { label: creditsText.granted, value: total('granted'), note: creditsText.netOfReturns },
@@ -104,7 +104,7 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
 }
 
 /** A figure of a tile, the room for it, or null for one that cannot be read. */
-export function tileFigure(value: number | null | undefined) {
+export function figureOrSkeleton(value: number | null | undefined) {
   if (value === null) return '–';
   return value === undefined ? <Skeleton width="60%" height="26px" /> : number(value);
 }

@@ -1,4 +1,4 @@
-import { labelOf } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/badge.tsx';
 import { credits, number } from '../../ui/number-formats.tsx';
 
 /** Every text of the pages about credits. */
@@ -132,4 +132,4 @@ export const codesText = {
 } as const;
 
 /** The word for a kind of ledger entry. */
-export const ledgerKindWord = (kind: string) => labelOf(creditsText.kinds, kind);
+export const ledgerKindWord = (kind: string) => labelOrName(creditsText.kinds, kind);

@@ -1,5 +1,5 @@
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
-import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
@@ -30,9 +30,9 @@ function ThresholdForm({ lowBalance }: { readonly lowBalance: number | null }) {
     <Form class="stack narrow" submission={save} onSubmit={submit}>
       <TextField label={text.threshold} hint={text.hint} type="number" min={1} step={1} {...field('lowBalance')} />
       <div class="row">
-        <ReadOnlyAwareButton type="submit" busy={save.isPending}>
+        <OperatorViewAwareButton type="submit" busy={save.isPending}>
           {text.save}
-        </ReadOnlyAwareButton>
+        </OperatorViewAwareButton>
       </div>
     </Form>
   );

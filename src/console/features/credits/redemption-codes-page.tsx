@@ -1,6 +1,6 @@
 import type { CodeBatch } from '../../api/contract.ts';
 import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { StateLabel } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
@@ -55,7 +55,7 @@ function stateOf({ withdrawTime, expireTime }: CodeBatch) {
 
 function BatchState({ batch }: BatchProps) {
   const state = stateOf(batch);
-  return <StateLabel tone={state === 'active' ? 'good' : 'calm'}>{codesText.states[state]}</StateLabel>;
+  return <StateWithDot tone={state === 'active' ? 'good' : 'calm'}>{codesText.states[state]}</StateWithDot>;
 }
 
 function WithdrawButton({ batch }: BatchProps) {

@@ -3,7 +3,7 @@ import type { SpendCap } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
@@ -32,13 +32,13 @@ export function SpendCapsCard() {
       isFlush
       actions={
         // A form that was filled without the current limits would show none.
-        <ReadOnlyAwareButton
+        <OperatorViewAwareButton
           size="small"
           disabledReason={caps === undefined ? capsText.unread : undefined}
           onClick={() => setEdited(`account ${accountId}`)}
         >
           {capsText.set}
-        </ReadOnlyAwareButton>
+        </OperatorViewAwareButton>
       }
     >
       <p class="card-note">{capsText.help}</p>
@@ -60,13 +60,13 @@ export function SpendCapsCard() {
             {
               ...actionColumn,
               cell: (cap) => (
-                <ReadOnlyAwareButton
+                <OperatorViewAwareButton
                   size="small"
                   aria-label={capsText.changeOf(nameOf(cap))}
                   onClick={() => setEdited(subjectOf(cap))}
                 >
                   {capsText.change}
-                </ReadOnlyAwareButton>
+                </OperatorViewAwareButton>
               ),
             },
           ]}

@@ -4,7 +4,7 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { Plus, Send } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Facts } from '../../ui/page-layout.tsx';
@@ -49,9 +49,9 @@ function NoEndpoint({ onOpen }: OpenProps) {
     <div class="stack">
       <p class="lead">{text.none}</p>
       <div class="row">
-        <ReadOnlyAwareButton variant="primary" onClick={() => onOpen('edit')}>
+        <OperatorViewAwareButton variant="primary" onClick={() => onOpen('edit')}>
           <Plus size={16} aria-hidden="true" /> {text.add}
-        </ReadOnlyAwareButton>
+        </OperatorViewAwareButton>
       </div>
     </div>
   );
@@ -78,15 +78,15 @@ function EndpointFacts({ endpoint, onOpen }: OpenProps & { readonly endpoint: Ev
         ]}
       />
       <div class="row">
-        <ReadOnlyAwareButton disabledReason={memberReason} onClick={() => onOpen('test')}>
+        <OperatorViewAwareButton disabledReason={memberReason} onClick={() => onOpen('test')}>
           <Send size={16} aria-hidden="true" /> {text.test}
-        </ReadOnlyAwareButton>
-        <ReadOnlyAwareButton disabledReason={ownerReason} onClick={() => onOpen('edit')}>
+        </OperatorViewAwareButton>
+        <OperatorViewAwareButton disabledReason={ownerReason} onClick={() => onOpen('edit')}>
           {text.edit}
-        </ReadOnlyAwareButton>
-        <ReadOnlyAwareButton variant="danger" disabledReason={ownerReason} onClick={() => onOpen('remove')}>
+        </OperatorViewAwareButton>
+        <OperatorViewAwareButton variant="danger" disabledReason={ownerReason} onClick={() => onOpen('remove')}>
           {text.remove}
-        </ReadOnlyAwareButton>
+        </OperatorViewAwareButton>
       </div>
     </div>
   );

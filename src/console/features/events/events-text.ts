@@ -1,5 +1,5 @@
 import type { Event } from '../../api/contract.ts';
-import { labelOf } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/badge.tsx';
 import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.
@@ -64,4 +64,4 @@ export const eventsText = {
 export const eventTypes = Object.keys(eventsText.types) as readonly EventType[];
 
 /** The sentence of a type. */
-export const eventTypeWords = (type: string) => labelOf(eventsText.types, type);
+export const eventTypeWords = (type: string) => labelOrName(eventsText.types, type);

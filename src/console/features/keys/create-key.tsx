@@ -10,7 +10,7 @@ import { useFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from '../credits/spend-cap-fields.tsx';
-import { NewKeyDialog } from './key-actions.tsx';
+import { NewKeySecretDialog } from './key-actions.tsx';
 import type { OptionalAccountProps } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 
@@ -51,7 +51,7 @@ function CreateKeyDialog({ account, onClose }: OptionalAccountProps & { readonly
       action={keysText.create}
       disabledReason={granted.length === 0 ? keysText.noPermission : undefined}
       body={() => (account === undefined ? key() : { accountId: account.accountId, ...key() })}
-      result={(made) => <NewKeyDialog name={made.name} secret={made.key} account={account} onClose={onClose} />}
+      result={(made) => <NewKeySecretDialog name={made.name} secret={made.key} account={account} onClose={onClose} />}
       onClose={onClose}
     >
       <TextField

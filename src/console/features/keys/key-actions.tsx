@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
@@ -20,18 +20,18 @@ export function KeyActions({ apiKey, account }: ActionsProps) {
   return (
     <span class="row end">
       {account === undefined && (
-        <ReadOnlyAwareButton size="small" onClick={() => setOpen('rotate')} aria-label={keysText.rotateKey(name)}>
+        <OperatorViewAwareButton size="small" onClick={() => setOpen('rotate')} aria-label={keysText.rotateKey(name)}>
           {keysText.rotate}
-        </ReadOnlyAwareButton>
+        </OperatorViewAwareButton>
       )}
-      <ReadOnlyAwareButton
+      <OperatorViewAwareButton
         size="small"
         variant="danger"
         onClick={() => setOpen('revoke')}
         aria-label={keysText.revokeKey(name)}
       >
         {keysText.revoke}
-      </ReadOnlyAwareButton>
+      </OperatorViewAwareButton>
       {open === 'rotate' && <RotateDialog apiKey={apiKey} onClose={onClose} />}
       {open === 'revoke' && <RevokeDialog apiKey={apiKey} account={account} onClose={onClose} />}
     </span>
@@ -71,7 +71,7 @@ function RotateDialog({ apiKey: { keyId, name, hint }, onClose }: DialogProps) {
       action={keysText.rotateAction}
       body={() => ({ keyId, overlapSeconds: Number(overlap) })}
       changes={['/api/v1/keys']}
-      result={(made) => <NewKeyDialog name={made.name} secret={made.key} onClose={onClose} />}
+      result={(made) => <NewKeySecretDialog name={made.name} secret={made.key} onClose={onClose} />}
       onClose={onClose}
     >
       <p>{keysText.rotateText(hint)}</p>
@@ -87,7 +87,7 @@ type NewKeyProps = OptionalAccountProps & {
 };
 
 /** A new key with its secret. Owners can try it in a terminal. */
-export function NewKeyDialog({ name, secret, account, onClose }: NewKeyProps) {
+export function NewKeySecretDialog({ name, secret, account, onClose }: NewKeyProps) {
   return (
     <ShownOnce
       title={keysText.newKey(name)}

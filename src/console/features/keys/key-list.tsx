@@ -1,7 +1,7 @@
 import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { accountPages } from '../../pages.ts';
-import { Badge, StateLabel } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot } from '../../ui/controls/badge.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { number } from '../../ui/number-formats.tsx';
@@ -66,7 +66,7 @@ function KeyState({ apiKey }: KeyProps) {
   const state = keyStateOf(apiKey);
   return (
     <span>
-      <StateLabel tone={tones[state]}>{keysText.states[state]}</StateLabel>
+      <StateWithDot tone={tones[state]}>{keysText.states[state]}</StateWithDot>
       {state === 'active' && apiKey.expireTime !== null && (
         <small class="under">
           {keysText.expiresAt} <Time ms={apiKey.expireTime} />

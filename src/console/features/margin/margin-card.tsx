@@ -11,7 +11,7 @@ import { Card } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { ModelAndPriceName } from '../prices/price-names-and-amounts.tsx';
-import { MoneyReceivedTiles } from './money-received-tiles.tsx';
+import { PaymentAndCreditTiles } from './money-received-tiles.tsx';
 import { marginText } from './margin-text.ts';
 
 const periods = ['1', '7', '30', '90'] as const;
@@ -49,7 +49,7 @@ function MarginTable({ answer }: TableProps) {
   return (
     <>
       {answer !== undefined && <p class="card-note">{marginText.creditValue(money(creditMicros))}</p>}
-      {answer !== undefined && <MoneyReceivedTiles margin={answer} />}
+      {answer !== undefined && <PaymentAndCreditTiles margin={answer} />}
       <Table
         caption={marginText.caption}
         rows={answer?.rows}

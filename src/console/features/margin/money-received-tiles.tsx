@@ -8,7 +8,7 @@ import './margin.css';
 type Margin = Answer<'/api/admin/v1/margin'>;
 
 /** Money that customers paid, and credits that accounts got for it or otherwise. Absent if there was neither. */
-export function MoneyReceivedTiles({ margin: { paid, booked, currency } }: { readonly margin: Margin }) {
+export function PaymentAndCreditTiles({ margin: { paid, booked, currency } }: { readonly margin: Margin }) {
   const sold = booked.toSorted((one, other) => Number(other.isRevenue) - Number(one.isRevenue));
   if (paid.length === 0 && booked.length === 0) return null;
   return (

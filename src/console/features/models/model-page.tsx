@@ -8,7 +8,7 @@ import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { type BackLink, DetailPage } from '../../ui/lists/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/controls/icons.ts';
-import { creditAmountWords } from '../../ui/number-formats.tsx';
+import { creditPriceWords } from '../../ui/number-formats.tsx';
 import { Card, type Fact, Facts, Page } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
@@ -104,7 +104,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
               return current === undefined ? (
                 <span class="faint">{modelsText.notYet}</span>
               ) : (
-                creditAmountWords(current)
+                creditPriceWords(current)
               );
             },
           },
@@ -131,7 +131,7 @@ function Announced({ price, now }: { readonly price: Price; readonly now: number
     <>
       {amountsAtTime(price, now).announced.map((amounts) => (
         <div key={amounts.fromTime}>
-          {creditAmountWords(amounts)}
+          {creditPriceWords(amounts)}
           <small class="under">
             {modelsText.fromTime} <ExactTime ms={amounts.fromTime} />
           </small>

@@ -6,7 +6,7 @@ import { paths } from '../../paths.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Layers } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { creditAmountWords } from '../../ui/number-formats.tsx';
+import { creditPriceWords } from '../../ui/number-formats.tsx';
 import { Page } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
@@ -78,7 +78,7 @@ function ModelCard({ model }: { readonly model: Model }) {
         {price !== undefined && (
           <p class="price">
             {model.prices.length > 1 && `${modelsText.from} `}
-            {creditAmountWords(price)}
+            {creditPriceWords(price)}
           </p>
         )}
       </div>

@@ -11,7 +11,7 @@ import { ArrowRight, Plus } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { Card, Page, Tiles } from '../../ui/page-layout.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
-import { tileFigure } from '../credits/credits-page.tsx';
+import { figureOrSkeleton } from '../credits/credits-page.tsx';
 import { ChargedByDayChart } from '../credits/day-chart.tsx';
 import { useBalance } from '../credits/use-balance.ts';
 import { FirstSteps } from './first-steps.tsx';
@@ -58,7 +58,7 @@ function Figures({ state, days }: FiguresProps) {
   const { accountId } = useAccount();
   const balance = useBalance();
   const total = (of: 'tasks' | 'charged' | 'refunded') =>
-    tileFigure(days && days.reduce((sum, day) => sum + day[of], 0));
+    figureOrSkeleton(days && days.reduce((sum, day) => sum + day[of], 0));
   const tasks = state?.tasksByState;
   const live = tasks && tasks.waiting + tasks.queuing + tasks.generating;
   return (
@@ -66,7 +66,7 @@ function Figures({ state, days }: FiguresProps) {
       tiles={[
         {
           label: overviewText.balance,
-          value: tileFigure(balance),
+          value: figureOrSkeleton(balance),
           note: <Link href={paths.credits(accountId)}>{overviewText.seeLedger}</Link>,
         },
         { label: overviewText.requested, value: total('tasks'), note: overviewText.sevenDays },
@@ -74,7 +74,7 @@ function Figures({ state, days }: FiguresProps) {
         { label: overviewText.refunded, value: total('refunded'), note: overviewText.forTasksWithoutVideo },
         {
           label: overviewText.inProgress,
-          value: tileFigure(live),
+          value: figureOrSkeleton(live),
           note: <Link href={paths.tasks(accountId)}>{overviewText.seeTasks}</Link>,
         },
       ]}

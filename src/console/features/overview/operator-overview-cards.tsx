@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { operatorPaths } from '../../paths.ts';
-import { StateLabel } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card } from '../../ui/page-layout.tsx';
@@ -48,9 +48,9 @@ export function LedgerAuditCard({ books: { auditedTime, violations, found } }: {
     <Card title={operatorOverviewText.ledger}>
       {violations === 0 ? (
         <p class="sentence">
-          <StateLabel tone={auditedTime === null ? 'calm' : 'good'}>
+          <StateWithDot tone={auditedTime === null ? 'calm' : 'good'}>
             {auditedTime === null ? operatorOverviewText.notChecked : operatorOverviewText.balanced(age)}
-          </StateLabel>
+          </StateWithDot>
         </p>
       ) : (
         <Notice

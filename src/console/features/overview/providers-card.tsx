@@ -2,12 +2,12 @@ import { Link } from 'wouter-preact';
 import type { Provider } from '../../api/contract.ts';
 import { operatorPages } from '../../pages.ts';
 import { operatorPaths } from '../../paths.ts';
-import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
+import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
 import { number } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { runningJobsWords } from '../providers/providers-page.tsx';
-import { acceptsTasksWord, poolHealthWord, providersText, switchWord } from '../providers/providers-text.ts';
+import { healthyPoolWord, poolHealthWord, providersText, switchWord } from '../providers/providers-text.ts';
 
 /** One row per provider; its page has the rest. */
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
@@ -41,11 +41,11 @@ function Health({ provider: { pools, state } }: { readonly provider: Provider })
   if (state !== 'enabled') return <span class="faint">{providersText.takesNone}</span>;
   if (cooling.length > 1) {
     const tone = cooling.length === pools.length ? 'bad' : 'warn';
-    return <StateLabel tone={tone}>{providersText.manyCooling(cooling.length, pools.length)}</StateLabel>;
+    return <StateWithDot tone={tone}>{providersText.manyCooling(cooling.length, pools.length)}</StateWithDot>;
   }
   // A provider without a pool has not had a task yet.
   const [first] = cooling.length > 0 ? cooling : pools;
-  return <StateWord of={first === undefined ? acceptsTasksWord : poolHealthWord(first, state)} />;
+  return <StateWord of={first === undefined ? healthyPoolWord : poolHealthWord(first, state)} />;
 }
 
 function isLimited({ pools }: Provider): boolean {

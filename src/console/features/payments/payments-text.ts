@@ -1,5 +1,5 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import { labelOf, type Word, wordOf } from '../../ui/controls/badge.tsx';
+import { labelOrName, type Word, wordOf } from '../../ui/controls/badge.tsx';
 import { credits, number } from '../../ui/number-formats.tsx';
 
 // Every text about buying credits and about payments.
@@ -22,7 +22,7 @@ const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   balance_out_of_range: 'The balance would become too large. Refund the payment in Stripe.',
 };
 
-export const ungrantedReasonWords = (reason: string) => labelOf(obstacles, reason);
+export const ungrantedReasonWords = (reason: string) => labelOrName(obstacles, reason);
 
 export const paymentsText = {
   buy: 'Buy credits',

@@ -1,5 +1,5 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
-import { Badge, StateLabel, StateWord } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
 import { useIsOperatorPage } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
@@ -116,7 +116,7 @@ function PurchaseState({ purchase: { state, credits: amount, reversedCredits } }
   if (reversedCredits <= 0) return <StateWord of={purchaseStateWord(state)} />;
   return (
     <>
-      <StateLabel tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateLabel>
+      <StateWithDot tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateWithDot>
       <small class="under">{text.takenBack(reversedCredits)}</small>
     </>
   );

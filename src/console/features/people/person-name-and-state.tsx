@@ -1,6 +1,6 @@
 import type { Person } from '../../api/contract.ts';
 import { useMe } from '../../api/session.ts';
-import { Badge, StateLabel } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot } from '../../ui/controls/badge.tsx';
 import { peopleText } from './people-text.ts';
 
 type NameProps = { readonly person: Pick<Person, 'userId' | 'email'> };
@@ -22,9 +22,9 @@ export function PersonState({ person: { isDisabled, operator } }: StateProps) {
   return (
     <span class="row">
       {isDisabled ? (
-        <StateLabel tone="bad">{peopleText.disabled}</StateLabel>
+        <StateWithDot tone="bad">{peopleText.disabled}</StateWithDot>
       ) : (
-        <StateLabel tone="good">{peopleText.active}</StateLabel>
+        <StateWithDot tone="good">{peopleText.active}</StateWithDot>
       )}
       {operator?.isOperator === true && <Badge tone="live">{peopleText.operator}</Badge>}
     </span>

@@ -7,7 +7,7 @@ import { useAddress } from '../../ui/lists/filters.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Page } from '../../ui/page-layout.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { isLive, useTaskViews } from '../tasks/detail/use-task.ts';
+import { isLive, useParallelTasks } from '../tasks/detail/use-task.ts';
 import { maxVariants, taskRequestOf } from './draft/draft.ts';
 import { PromptHistoryCard } from './results/prompt-history-card.tsx';
 import { inputFieldsOf } from './form/input-schema.ts';
@@ -19,7 +19,7 @@ import { requestSamples } from './request-samples.ts';
 import { PlaygroundResults } from './results/playground-results.tsx';
 import { useDraft } from './draft/use-draft.ts';
 import { useLoadUploadPreviews } from './media/upload-previews.ts';
-import { type AcceptedVariant, type VariantBatch, type RefusedVariant, useGeneration } from './use-generation.ts';
+import { type AcceptedVariant, type VariantBatch, type UnconfirmedVariant, useGeneration } from './use-generation.ts';
 import { variantsOf } from './form/variants.ts';
 
 const noModels: readonly Model[] = [];
@@ -91,7 +91,7 @@ function useShownTasks() {
   const [partly, setPartly] = useState<VariantBatch>();
   const given = get('tasks');
   const taskIds = taskIdsOf(given);
-  const reads = useTaskViews(taskIds);
+  const reads = useParallelTasks(taskIds);
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   // Two tasks may be accepted at about the same time, so each is added to the current ones of the address.
   const changeTasks = (change: (ids: readonly string[]) => readonly string[]) =>
@@ -109,7 +109,7 @@ function useShownTasks() {
       setPartly(undefined);
       changeTasks(() => []);
     },
-    retried: ({ key }: RefusedVariant, accepted: AcceptedVariant) => {
+    retried: ({ key }: UnconfirmedVariant, accepted: AcceptedVariant) => {
       setPartly(
         (before) =>
           before && {

@@ -13,10 +13,10 @@ type Slot = { readonly key: string; readonly seed: number };
 
 export type AcceptedVariant = { readonly taskId: string; readonly creditsCharged: number };
 /** A variant that was not accepted, with the key under which a retry is safe. */
-export type RefusedVariant = { readonly variant: PlannedVideo; readonly key: string; readonly problem: ApiProblem };
+export type UnconfirmedVariant = { readonly variant: PlannedVideo; readonly key: string; readonly problem: ApiProblem };
 export type VariantBatch = {
   readonly accepted: readonly AcceptedVariant[];
-  readonly refused: readonly RefusedVariant[];
+  readonly refused: readonly UnconfirmedVariant[];
 };
 
 /** After an error of the service or the network, the task may have been accepted. */
@@ -33,7 +33,7 @@ export function useGeneration() {
   const submission = useSudoAction(
     async (variants: readonly PlannedVideo[]): Promise<VariantBatch> => {
       const accepted: AcceptedVariant[] = [];
-      const refused: RefusedVariant[] = [];
+      const refused: UnconfirmedVariant[] = [];
       for (const [index, variant] of variants.entries()) {
         const key = slots[index]?.key ?? randomIdempotencyKey();
         try {
@@ -72,7 +72,7 @@ export function useGeneration() {
 }
 
 /** Sends one variant again that was not accepted, as the same request. */
-export function useRetryVariant({ variant, key }: RefusedVariant) {
+export function useRetryVariant({ variant, key }: UnconfirmedVariant) {
   const create = useCreate();
   return useSudoAction(() => create(variant, key), { onDone: () => toast(playgroundText.accepted(1)) });
 }

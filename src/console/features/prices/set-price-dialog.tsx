@@ -3,7 +3,7 @@ import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { creditAmountWords } from '../../ui/number-formats.tsx';
+import { creditPriceWords } from '../../ui/number-formats.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-hint.ts';
 import { amountsAtTime, type PriceLine } from './price-names-and-amounts.tsx';
@@ -59,7 +59,7 @@ export function SetPriceDialog({ line: { model, title, price, isOnly }, account,
       <p class="soft">
         {pricesText.setFor(
           account?.name ?? pricesText.everyAccount,
-          kind === 'end' ? end.toLowerCase() : creditAmountWords(amounts),
+          kind === 'end' ? end.toLowerCase() : creditPriceWords(amounts),
         )}
       </p>
       <Segmented label={pricesText.price} value={kind} options={kinds} onValue={setKind} />

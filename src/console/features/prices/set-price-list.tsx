@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { StateWord } from '../../ui/controls/badge.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { creditAmountWords } from '../../ui/number-formats.tsx';
+import { creditPriceWords } from '../../ui/number-formats.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
@@ -90,12 +90,12 @@ function WithdrawButton({ price }: PriceProps) {
   const what =
     creditsPerSecond === null || creditsPerVideo === null
       ? endOf(accountId).toLowerCase()
-      : creditAmountWords({ creditsPerSecond, creditsPerVideo });
+      : creditPriceWords({ creditsPerSecond, creditsPerVideo });
   return (
     <>
-      <ReadOnlyAwareButton size="small" variant="danger" onClick={() => setOpen(true)}>
+      <OperatorViewAwareButton size="small" variant="danger" onClick={() => setOpen(true)}>
         {pricesText.withdraw}
-      </ReadOnlyAwareButton>
+      </OperatorViewAwareButton>
       {isOpen && (
         <ActionDialog
           path="/api/admin/v1/prices/withdraw"

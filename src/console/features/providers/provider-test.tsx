@@ -1,7 +1,7 @@
 import type { ProviderTest } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
-import { StateLabel } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { ErrorBox } from '../../ui/feedback/notice.tsx';
@@ -9,7 +9,7 @@ import { Facts } from '../../ui/page-layout.tsx';
 import { duration } from '../../ui/time.tsx';
 import { providerTestWord, providersText } from './providers-text.ts';
 
-export function TestProviderButton({ provider }: { readonly provider: string }) {
+export function TestProviderConnectionButton({ provider }: { readonly provider: string }) {
   return (
     <DialogButton label={providersText.test} aria-label={providersText.testTitle(provider)} size="small">
       {(close) => <TestDialog provider={provider} onClose={close} />}
@@ -41,7 +41,7 @@ function Result({ test: { outcome, status, latencyMs, detail } }: { readonly tes
   return (
     <div class="stack tight">
       <p>
-        <StateLabel tone={tone}>{word}</StateLabel>
+        <StateWithDot tone={tone}>{word}</StateWithDot>
       </p>
       <p class="soft">{help}</p>
       <Facts

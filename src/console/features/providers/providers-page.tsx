@@ -9,7 +9,7 @@ import { Table } from '../../ui/lists/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { StateWord } from '../../ui/controls/badge.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
-import { TestProviderButton } from './provider-test.tsx';
+import { TestProviderConnectionButton } from './provider-test.tsx';
 import { SwitchProviderButton } from './provider-switch.tsx';
 import { poolHealthWord, providersText, switchWord } from './providers-text.ts';
 
@@ -39,7 +39,7 @@ function ProviderCard({ provider }: ProviderProps) {
   const actions = (
     <>
       <StateWord of={switchWord(provider.state)} />
-      {provider.kind !== null && <TestProviderButton provider={provider.provider} />}
+      {provider.kind !== null && <TestProviderConnectionButton provider={provider.provider} />}
       <SwitchProviderButton provider={provider} />
     </>
   );

@@ -74,7 +74,7 @@ const reasons: Readonly<Record<string, string>> = {
   unknown: 'unknown reason',
 };
 
-export const acceptsTasksWord: Word = { word: 'Accepts tasks', tone: 'good' };
+export const healthyPoolWord: Word = { word: 'Accepts tasks', tone: 'good' };
 
 type Pool = Provider['pools'][number];
 
@@ -91,7 +91,7 @@ export function poolHealthWord(
   const isFull = limit !== null && occupying >= limit;
   if (isFull && unanswered > 0) return { word: `Full, ${unanswered} without a response`, tone: 'warn' };
   if (isFull) return { word: 'Full', tone: 'live' };
-  return acceptsTasksWord;
+  return healthyPoolWord;
 }
 
 const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {

@@ -4,7 +4,7 @@ import type { LoggedRequest } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
-import { StateLabel } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter, useAddress } from '../../ui/lists/filters.tsx';
@@ -88,9 +88,9 @@ type RequestProps = { readonly request: LoggedRequest };
 function RequestStatus({ request: { status, error } }: RequestProps) {
   return (
     <span>
-      <StateLabel tone={error !== null && status === 200 ? 'warn' : statusTone(status)}>
+      <StateWithDot tone={error !== null && status === 200 ? 'warn' : statusTone(status)}>
         {status ?? requestsText.aborted}
-      </StateLabel>
+      </StateWithDot>
       {error !== null && <small class="under">{error}</small>}
     </span>
   );

@@ -1,6 +1,6 @@
 import { minPasswordLength } from '../../../accounts/people/email-and-password-format.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
-import { labelOf } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/badge.tsx';
 
 /** Every string of a person's own settings, and of security events. */
 export const securityText = {
@@ -102,4 +102,4 @@ const events: Readonly<Record<SecurityEvent['kind'], string>> = {
   share_link_revoked: 'Share link revoked',
 };
 
-export const securityEventLabel = (kind: string) => labelOf(events, kind);
+export const securityEventLabel = (kind: string) => labelOrName(events, kind);

@@ -5,7 +5,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useSudoAction, useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
-import { SignedOutFrame, SignedOutFrameUntilRead } from '../../shell/signed-out-frame.tsx';
+import { SignedOutFrame, SignedOutLoadingOrError } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
@@ -24,7 +24,7 @@ export function SignInPage() {
   if (me !== null && me !== undefined) {
     return failed === undefined ? <Redirect to={next} replace /> : <NotConfirmed sentence={failed} next={next} />;
   }
-  if (options === undefined) return <SignedOutFrameUntilRead of={read} title={text.signIn} />;
+  if (options === undefined) return <SignedOutLoadingOrError of={read} title={text.signIn} />;
   if (options.needsSetUp) return <NeedsSetUp hasPasswords={options.passwordSignIn} next={next} />;
   return <SignIn options={options} failed={failed} next={next} />;
 }

@@ -1,7 +1,7 @@
 import type { SignUp } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { labelOf } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
@@ -22,7 +22,7 @@ export function OpenSignUps() {
       columns={[
         { title: text.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
         { title: text.requested, cell: ({ createTime }) => <Time ms={createTime} /> },
-        { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : labelOf(text.mailStates, mail)) },
+        { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : labelOrName(text.mailStates, mail)) },
         { ...actionColumn, cell: (signUp) => <CreateLink signUp={signUp} /> },
       ]}
     />

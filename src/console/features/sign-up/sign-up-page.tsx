@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { brand } from '../../api/page-brand.ts';
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { signInPaths } from '../../paths.ts';
-import { SignedOutFrame, SignedOutFrameUntilRead } from '../../shell/signed-out-frame.tsx';
+import { SignedOutFrame, SignedOutLoadingOrError } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
@@ -14,7 +14,7 @@ export function SignUpPage() {
   const read = useRead('/api/console/v1/options', {});
   const options = read.data;
   const [sentTo, setSentTo] = useState<string>();
-  if (options === undefined) return <SignedOutFrameUntilRead of={read} title={text.title} />;
+  if (options === undefined) return <SignedOutLoadingOrError of={read} title={text.title} />;
   if (options.signUp === 'off') {
     return (
       <SignedOutFrame title={text.off} lead={text.offAdvice}>

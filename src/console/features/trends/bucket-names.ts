@@ -1,6 +1,6 @@
 import type { Trends } from '../../api/contract.ts';
 
-export const bucketRanges = ['day', 'week', 'month'] as const satisfies readonly Trends['range'][];
+export const trendRangeChoices = ['day', 'week', 'month'] as const satisfies readonly Trends['range'][];
 
 const hour = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' });
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });

@@ -9,7 +9,7 @@ import { formatMicros, number, formatMinorUnits } from '../../ui/number-formats.
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Tiles } from '../../ui/page-layout.tsx';
 import { duration } from '../../ui/time.tsx';
-import { bucketNames, bucketRanges } from './bucket-names.ts';
+import { bucketNames, trendRangeChoices } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { ProviderTrends } from './provider-trends.tsx';
 import { TopAccounts } from './top-accounts.tsx';
@@ -18,11 +18,11 @@ import './trends.css';
 
 /** The sums read many tasks, so they are renewed seldom. */
 const renewedMs = 60_000;
-const options = bucketRanges.map((value) => ({ value, label: trendsText.ranges[value] }));
+const options = trendRangeChoices.map((value) => ({ value, label: trendsText.ranges[value] }));
 
 /** Figures of the installation over time. */
 export function TrendsSection() {
-  const [range, setRange] = useChoice('range', bucketRanges, 'day');
+  const [range, setRange] = useChoice('range', trendRangeChoices, 'day');
   const trends = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
   return (
     <section class="stack loose trends" aria-label={trendsText.title}>

@@ -12,7 +12,7 @@ export type UsageReport = Answer<'/api/v1/usage'>;
 type Ended = Pick<ModelUsage, 'succeeded' | 'failed'>;
 
 /** "98.4%" of the tasks that ended, or a dash without one. Rounded down, so that 100% means all. */
-export function successRateOf({ succeeded, failed }: Ended): string {
+export function formatSuccessRate({ succeeded, failed }: Ended): string {
   const ended = succeeded + failed;
   return ended === 0 ? '–' : `${Math.floor((1_000 * succeeded) / ended) / 10}%`;
 }
@@ -45,7 +45,7 @@ function Success({ ended }: { readonly ended: Ended }) {
   const count = succeeded + failed;
   return (
     <>
-      {successRateOf(ended)}
+      {formatSuccessRate(ended)}
       {count > 0 && <Meter share={succeeded / count} tone="good" rest="bad" />}
     </>
   );

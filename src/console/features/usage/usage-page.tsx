@@ -11,11 +11,11 @@ import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadError } from '../../ui/feedback/loaded.tsx';
 import { Page, Tiles } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
-import { tileFigure } from '../credits/credits-page.tsx';
+import { figureOrSkeleton } from '../credits/credits-page.tsx';
 import { utcDayOf } from '../credits/day-chart.tsx';
 import { useDayRange } from '../credits/use-day-range.tsx';
 import { usageChartGroups, usageChartMeasures, UsageChart } from './usage-chart.tsx';
-import { ModelUsageCard, successRateOf, type UsageReport } from './usage-models.tsx';
+import { ModelUsageCard, formatSuccessRate, type UsageReport } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';
 
 const groupOptions = usageChartGroups.map((value) => ({ value, label: usageText.groups[value] }));
@@ -61,12 +61,12 @@ function Figures({ report, days }: { readonly report: UsageReport | undefined; r
   const total = (of: 'tasks' | 'succeeded' | 'failed' | 'credits') =>
     report?.models.reduce((sum, model) => sum + model[of], 0);
   const [tasks, credits] = [total('tasks'), total('credits')];
-  const rate = successRateOf({ succeeded: total('succeeded') ?? 0, failed: total('failed') ?? 0 });
+  const rate = formatSuccessRate({ succeeded: total('succeeded') ?? 0, failed: total('failed') ?? 0 });
   return (
     <Tiles
       tiles={[
-        { label: usageText.spent, value: tileFigure(credits), note: usageText.afterRefunds },
-        { label: usageText.created, value: tileFigure(tasks), note: usageText.inDays(days) },
+        { label: usageText.spent, value: figureOrSkeleton(credits), note: usageText.afterRefunds },
+        { label: usageText.created, value: figureOrSkeleton(tasks), note: usageText.inDays(days) },
         {
           label: usageText.successRate,
           value: report === undefined ? <Skeleton width="60%" height="26px" /> : rate,
@@ -74,7 +74,7 @@ function Figures({ report, days }: { readonly report: UsageReport | undefined; r
         },
         {
           label: usageText.perTask,
-          value: tileFigure(tasks && credits !== undefined ? Math.round(credits / tasks) : tasks),
+          value: figureOrSkeleton(tasks && credits !== undefined ? Math.round(credits / tasks) : tasks),
           note: usageText.onAverage,
         },
       ]}

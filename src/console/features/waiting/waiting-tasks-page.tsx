@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { StateLabel, StateWord } from '../../ui/controls/badge.tsx';
-import { ReadOnlyAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
@@ -48,7 +48,7 @@ function Reason({ cause: { reason, coolingReason } }: { readonly cause: Cause })
   const { word, tone, help } = waitingReasonWord(reason);
   return (
     <>
-      <StateLabel tone={tone}>{word}</StateLabel>
+      <StateWithDot tone={tone}>{word}</StateWithDot>
       <small class="under">{coolingReason === null ? help : `${help} (${coolingReason})`}</small>
     </>
   );
@@ -139,9 +139,9 @@ type RetryProps = { readonly label: string; readonly onRetry: () => void };
 
 function RetryButton({ label, onRetry }: RetryProps) {
   return (
-    <ReadOnlyAwareButton size="small" aria-label={label} onClick={onRetry}>
+    <OperatorViewAwareButton size="small" aria-label={label} onClick={onRetry}>
       {waitingText.retry}
-    </ReadOnlyAwareButton>
+    </OperatorViewAwareButton>
   );
 }
 

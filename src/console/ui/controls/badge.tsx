@@ -8,7 +8,7 @@ export type Tone = 'good' | 'bad' | 'warn' | 'live' | 'calm';
 export type Word = { readonly word: string; readonly tone: Tone };
 
 /** The word for a name of the service, such as a state. A tab stays open while the service is upgraded, so a newer name appears as it is. */
-export function labelOf(words: Readonly<Record<string, string>>, name: string): string {
+export function labelOrName(words: Readonly<Record<string, string>>, name: string): string {
   return words[name] ?? name;
 }
 
@@ -22,11 +22,11 @@ export function Badge({ tone = 'calm', children }: { readonly tone?: Tone; reado
 }
 
 export function StateWord({ of: { word, tone } }: { readonly of: Word }) {
-  return <StateLabel tone={tone}>{word}</StateLabel>;
+  return <StateWithDot tone={tone}>{word}</StateWithDot>;
 }
 
 /** A dot and a word. */
-export function StateLabel({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
+export function StateWithDot({ tone, children }: { readonly tone: Tone; readonly children: ComponentChildren }) {
   return (
     <span class="state">
       <span class={`dot ${tone}`} aria-hidden="true" />

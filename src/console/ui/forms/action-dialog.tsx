@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
-import { ReadOnlyAwareButton } from './read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from './read-only-aware-button.tsx';
 import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
@@ -85,14 +85,14 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           <Button disabledReason={send.isPending ? waitReason : undefined} onClick={onClose}>
             {props.dismiss ?? 'Cancel'}
           </Button>
-          <ReadOnlyAwareButton
+          <OperatorViewAwareButton
             variant={isDanger === true ? 'danger primary' : 'primary'}
             type="submit"
             busy={send.isPending}
             disabledReason={isConfirmed ? props.disabledReason : 'Type the text above to confirm'}
           >
             {action}
-          </ReadOnlyAwareButton>
+          </OperatorViewAwareButton>
         </footer>
       </Form>
     </Dialog>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button, type ButtonProps } from '../controls/button.tsx';
-import { ReadOnlyAwareButton } from './read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from './read-only-aware-button.tsx';
 import type { Icon } from '../controls/icon.ts';
 import { X } from '../controls/icons.ts';
 import { Toasts } from '../feedback/toast.tsx';
@@ -100,9 +100,9 @@ export function DialogButton({ label, icon: Icon, children, ...button }: DialogB
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <ReadOnlyAwareButton {...button} onClick={() => setOpen(true)}>
+      <OperatorViewAwareButton {...button} onClick={() => setOpen(true)}>
         {Icon !== undefined && <Icon size={16} aria-hidden="true" />} {label}
-      </ReadOnlyAwareButton>
+      </OperatorViewAwareButton>
       {isOpen && children(() => setOpen(false))}
     </>
   );

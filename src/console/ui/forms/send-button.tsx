@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Body, SendPath } from '../../api/call.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import type { ButtonProps } from '../controls/button.tsx';
-import { ReadOnlyAwareButton } from './read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from './read-only-aware-button.tsx';
 import { toast, toastFailure } from '../feedback/toast.tsx';
 
 type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {
@@ -17,7 +17,7 @@ type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClic
 export function SendButton<Path extends SendPath>({ path, body, done, ...button }: SendButtonProps<Path>) {
   const send = useSend(path, { onDone: () => toast(done) });
   return (
-    <ReadOnlyAwareButton
+    <OperatorViewAwareButton
       {...button}
       busy={send.isPending}
       onClick={() => send.mutate(body, { onError: toastFailure })}

@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../result-store.ts';
 // This module loads the SDK, so it is imported only where results are stored in a bucket.
 
 /** The idle time of requests at a start, which an outage must not delay for long. */
-export const checkMs = 5_000;
+export const startCheckIdleMs = 5_000;
 
 /** The SDK finds what is undefined, such as the credentials. */
 export type S3ClientSettings = {

@@ -18,7 +18,7 @@ import { errorCode } from '../../../platform/errors.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../check-media-key.ts';
 import type { MediaFiles, MediaToSend, StoredFile } from '../result-store.ts';
 import {
-  checkMs,
+  startCheckIdleMs,
   createS3Client,
   isRangeNotSatisfiable,
   setupErrorOf,
@@ -69,7 +69,7 @@ export async function checkBucket(
   { location, s3 }: BucketOptions,
   { writes }: { readonly writes: boolean },
 ): Promise<void> {
-  const client = createS3Client({ ...s3, idleMs: checkMs });
+  const client = createS3Client({ ...s3, idleMs: startCheckIdleMs });
   const probe = { Bucket: location.bucket, Key: `${location.prefix}.videogen-check` };
   const work = async () => {
     for await (const _page of paginateListObjectsV2({ client, pageSize: 1 }, prefixOf({ location }, ''))) break;

@@ -1,12 +1,12 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { checkMs, createS3Client, callBucketForFile, callBucket } from './s3-client.ts';
+import { startCheckIdleMs, createS3Client, callBucketForFile, callBucket } from './s3-client.ts';
 import type { BucketOptions } from './s3-files.ts';
 
 /** The marker of a bucket, or of a prefix in it, which other installations may share. */
 export function createS3Marker({ location, s3 }: BucketOptions, name: string) {
   const object = { Bucket: location.bucket, Key: `${location.prefix}${name}` };
   const withClient = async <T>(work: (client: ReturnType<typeof createS3Client>) => Promise<T>): Promise<T> => {
-    const client = createS3Client({ ...s3, idleMs: checkMs });
+    const client = createS3Client({ ...s3, idleMs: startCheckIdleMs });
     return await work(client).finally(() => client.destroy());
   };
   return {

@@ -44,12 +44,12 @@ export async function readWholeBody(
 }
 
 /** Reads the whole body of a 2xx. That of any other status is not read, and returned empty. */
-export async function readBodyOfSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+export async function readBodyIfSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   return isSuccess(response) ? await readWholeBody(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
 }
 
 /** Writes the body of a 2xx to a new file. */
-export async function saveBodyOfSuccess(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
+export async function saveBodyIfSuccess(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
   if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
   return headOf(response);
 }

@@ -26,7 +26,7 @@ export function choosePalette(random: Random): Palette {
 }
 
 /** Returns the color at a position from 0 to 1 of a scale of colors. */
-export function mixColors(position: number, ...colors: readonly string[]): string {
+export function colorOnScale(position: number, ...colors: readonly string[]): string {
   const at = Math.min(0.9999, Math.max(0, position)) * (colors.length - 1);
   const channel = (index: number, digit: number) => Number.parseInt((colors[index] ?? '').slice(digit, digit + 2), 16);
   const mixed = [1, 3, 5].map((digit) => {

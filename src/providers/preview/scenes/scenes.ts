@@ -1,6 +1,6 @@
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
 import { between, choose, type Random } from '../film-random.ts';
-import { ellipse, gradient, mixColors, rectangle, type Drawing, type Palette } from './drawing.ts';
+import { ellipse, gradient, colorOnScale, rectangle, type Drawing, type Palette } from './drawing.ts';
 
 // The light is high and at the right, and the foot is dark and plain, because the titles are there.
 
@@ -12,7 +12,7 @@ export type SceneRequest = {
 };
 
 /** Returns a scene from its background, which is opaque and as large as the frame, to its nearest layer. */
-export function chooseScene(request: SceneRequest): readonly Drawing[] {
+export function randomSceneDrawings(request: SceneRequest): readonly Drawing[] {
   const layers = choose(request.random, [hills, waves]);
   return [sky(request), sun(request), ...layers(request)];
 }
@@ -21,7 +21,7 @@ function hills(request: SceneRequest): readonly Drawing[] {
   const { deep, low, mid, high } = request.palette;
   const direction = choose(request.random, [1, -1]);
   return [1, 2, 3, 5].map((pxPerFrame, i) => {
-    const colors = [mixColors(i / 3, mixColors(0.6, high, mid), low, deep), mixColors(i / 3, low, deep, deep)] as const;
+    const colors = [colorOnScale(i / 3, colorOnScale(0.6, high, mid), low, deep), colorOnScale(i / 3, low, deep, deep)] as const;
     return strip(request, direction * pxPerFrame, {
       top: 0.4 + 0.1 * i,
       height: 0.04 + 0.012 * i,
@@ -34,8 +34,8 @@ function hills(request: SceneRequest): readonly Drawing[] {
 function waves(request: SceneRequest): readonly Drawing[] {
   const { deep, low, mid, high, glow } = request.palette;
   return [1, -1, 2, -2, 3, -4].map((pxPerFrame, i) => {
-    const color = mixColors(0.15 + 0.16 * i, mixColors(0.35, high, glow), mid, low, deep);
-    const colors = [mixColors(0.2 - 0.04 * i, color, glow), mixColors(0.5, color, deep)] as const;
+    const color = colorOnScale(0.15 + 0.16 * i, colorOnScale(0.35, high, glow), mid, low, deep);
+    const colors = [colorOnScale(0.2 - 0.04 * i, color, glow), colorOnScale(0.5, color, deep)] as const;
     const shape = { top: 0.43 + 0.08 * i, height: 0.006 + 0.0045 * i, count: 2.6 - 0.32 * i, colors };
     const wave = strip(request, pxPerFrame, shape);
     return { ...wave, y: `${wave.y}+${3 + 1.6 * i}*sin(n/${14 + 3 * i}+${i})` };
@@ -79,7 +79,7 @@ function strip(request: SceneRequest, pxPerFrame: number, { top, height, count, 
 
 function sky({ frame, palette, random }: SceneRequest): Drawing {
   const { deep, low, mid, high, glow } = palette;
-  const colors = [0.15, 0.4, 0.7, 0.95].map((position) => mixColors(position, deep, low, mid, high, glow));
+  const colors = [0.15, 0.4, 0.7, 0.95].map((position) => colorOnScale(position, deep, low, mid, high, glow));
   const stars = Array.from({ length: 70 }, () => {
     const radius = between(random, 0.6, 1.6);
     const fill = choose(random, ['#ffffff44', '#ffffff88', '#ffffffcc']);
@@ -93,7 +93,7 @@ function sky({ frame, palette, random }: SceneRequest): Drawing {
 function sun({ frame, palette: { glow }, random, filmFrames }: SceneRequest): Drawing {
   const halfPx = Math.round(between(random, 0.38, 0.54) * Math.min(frame.widthPx, frame.heightPx));
   const stops = [
-    `0.214 ${mixColors(0.15, glow, '#ffffff')}`,
+    `0.214 ${colorOnScale(0.15, glow, '#ffffff')}`,
     `0.226 ${glow} 0.5`,
     `0.4 ${glow} 0.18`,
     `0.65 ${glow} 0.05`,

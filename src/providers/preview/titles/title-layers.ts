@@ -1,5 +1,5 @@
 import type { Layer } from '../compose-layers.ts';
-import { renderDrawing, gradient, mixColors, rectangle } from '../scenes/drawing.ts';
+import { renderDrawing, gradient, colorOnScale, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
 import { drawText, drawFittedText } from './draw-text.ts';
 
@@ -73,7 +73,7 @@ function marginOf({ frame }: SceneRequest): number {
 
 /** White letters need a dark, plain background. */
 function foot({ frame, palette }: SceneRequest): Promise<Layer> {
-  const dark = mixColors(0.6, palette.deep, '#000000');
+  const dark = colorOnScale(0.6, palette.deep, '#000000');
   const heightPx = Math.round(0.56 * frame.heightPx);
   const fill = gradient('linear', 'foot', `0 ${dark} 0`, `0.35 ${dark} 0.32`, `0.7 ${dark} 0.7`, `1 ${dark} 0.85`);
   const body = fill + rectangle(0, 0, frame.widthPx, heightPx, 'url(#foot)');

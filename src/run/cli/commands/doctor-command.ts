@@ -9,7 +9,7 @@ import {
   doctorRoles,
   runDoctorChecks,
   examineMachine,
-  type DependencyAddresses,
+  type FoundDependencies,
 } from '../../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../../doctor/checks-and-findings.ts';
 import { addCommand } from '../add-command.ts';
@@ -56,7 +56,7 @@ async function withEmbeddedFfmpeg(config: Config): Promise<Config> {
 }
 
 /** Returns the dependencies in the settings, else those of an `npm start` that runs on this data folder. */
-async function runningParts(config: Config): Promise<DependencyAddresses> {
+async function runningParts(config: Config): Promise<FoundDependencies> {
   const { databaseUrl, temporal, secret, dataFolder, temporalNamespace: namespace } = config;
   const found = { databaseUrl, temporal, secret };
   if (databaseUrl !== undefined && temporal !== undefined) return found;

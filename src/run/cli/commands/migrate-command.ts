@@ -40,7 +40,7 @@ async function explainConnectionError(error: unknown): Promise<never> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { withUsableTemporal } = await import('../with-usable-temporal.ts');
+  const { withCheckedTemporal } = await import('../with-usable-temporal.ts');
   const { registerSearchAttributes } = await import('../../../temporal/connection/search-attributes.ts');
-  return withUsableTemporal(target, (client) => registerSearchAttributes(client));
+  return withCheckedTemporal(target, (client) => registerSearchAttributes(client));
 }

@@ -65,6 +65,6 @@ async function withTemporal<T>(
   const target = await temporalOf(config);
   if (target === undefined)
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
-  const { withUsableTemporal } = await import('../with-usable-temporal.ts');
-  return withUsableTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
+  const { withCheckedTemporal } = await import('../with-usable-temporal.ts');
+  return withCheckedTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
 }

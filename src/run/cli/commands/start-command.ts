@@ -11,8 +11,8 @@ import { createSetupLink } from '../../../accounts/people/change-users-as-operat
 import { urlOfLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { addCommand } from '../add-command.ts';
-import { sampleGenerateOptions } from '../generate/generation-options.ts';
-import { type CommandAnswer, typedCommandLine, isJsonRequested, printAnswer } from '../command-output.ts';
+import { sampleGenerateOptionsOf } from '../generate/generation-options.ts';
+import { type CommandAnswer, commandLineToType, isJsonRequested, printAnswer } from '../command-output.ts';
 
 export function addStartCommand(program: Command): void {
   addCommand(program, 'start', '', '--restored', '--json')
@@ -79,7 +79,7 @@ function firstKeyLines({ settings }: RunningService, { accountId, key, credits }
     `  has ${credits} credits. Its key is shown only once. In another terminal:`,
     '',
     `  export VIDEOGEN_API_KEY=${key}`,
-    `  ${typedCommandLine('generate', '"a lighthouse in a storm"', ...sampleGenerateOptions(catalogue), ...address)}`,
+    `  ${commandLineToType('generate', '"a lighthouse in a storm"', ...sampleGenerateOptionsOf(catalogue), ...address)}`,
   ];
 }
 
@@ -88,7 +88,7 @@ function newKeyLines({ settings: { dataFolder } }: RunningService): readonly str
   return [
     '  Keys are shown only once. To create another one, in another terminal:',
     '',
-    `  ${environment}${typedCommandLine('key', 'create', '--account', `"${firstAccountName}"`)}`,
+    `  ${environment}${commandLineToType('key', 'create', '--account', `"${firstAccountName}"`)}`,
   ];
 }
 

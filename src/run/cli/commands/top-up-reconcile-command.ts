@@ -3,7 +3,7 @@ import type { Emits } from '../../../platform/metrics/emits.ts';
 import { dayMs } from '../../../platform/timing/duration.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { createPaymentProvider } from '../../../credits/payments/create-payment-provider.ts';
-import type { PaymentSettled } from '../../../credits/payments/apply-payments.ts';
+import type { PaymentOutcomeEvent } from '../../../credits/payments/apply-payments.ts';
 import { reconcilePayments } from '../../../credits/payments/payment-reconciliation.ts';
 import { addCommand } from '../add-command.ts';
 import { wholeNumberParser } from '../arguments.ts';
@@ -30,7 +30,7 @@ async function reconcile({ db, config }: CommandContext, { days }: { days: numbe
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
   const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, not_comparable: 0, unknown: 0 };
-  const events: Emits<PaymentSettled> = {
+  const events: Emits<PaymentOutcomeEvent> = {
     emit: (event) => {
       if (event.kind === 'payment_settled') counts[event.outcome] += 1;
     },

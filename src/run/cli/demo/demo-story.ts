@@ -20,7 +20,7 @@ import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { createAccount } from '../../../credits/open-account.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
-import { type GenerationOptions, withTaskRequest } from '../generate/generation-options.ts';
+import { type GenerationOptions, withBuiltTaskRequest } from '../generate/generation-options.ts';
 import { saveVideo, serveOnLoopback } from '../generate/serve-and-save.ts';
 import { CommandError, alignColumns } from '../command-output.ts';
 import type { Story } from './story-output.ts';
@@ -74,7 +74,7 @@ async function openAccount(settings: Settings): Promise<{ key: string; secret: s
 
 async function showSuccess(stage: Stage, prompt: string, options: GenerationOptions) {
   const { client, story } = stage;
-  const record = await withTaskRequest(prompt, options, (body) => runTask(stage, body));
+  const record = await withBuiltTaskRequest(prompt, options, (body) => runTask(stage, body));
   if (record.state !== 'success') throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   await showCallback(stage, record);
   const folder = resolve('demo');

@@ -18,13 +18,13 @@ import {
   collectOption,
   defaultModelOf,
   type GenerationOptions,
-  withTaskRequest,
+  withBuiltTaskRequest,
 } from './generation-options.ts';
 import { describeFields, parseFieldSetting } from './model-fields.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { interruptionError, type Interruptions, listenForInterruptions } from '../interruption.ts';
 import { saveVideo } from './serve-and-save.ts';
-import { CommandError, typedCommandLine, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
+import { CommandError, commandLineToType, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
 import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
 import { createStory, type Story } from '../demo/story-output.ts';
 
@@ -110,7 +110,7 @@ async function withService(
   };
   const address = options.baseUrl === undefined ? [] : ['--base-url', options.baseUrl];
   const continues = (taskId: string, what = 'The task continues; follow it with') =>
-    `${what}: ${typedCommandLine('follow', taskId, ...address)}`;
+    `${what}: ${commandLineToType('follow', taskId, ...address)}`;
   try {
     const client = openClient(baseUrl, key, onRetry);
     await work({ client, story, interruptions: listenForInterruptions(), out, asJson, continues });
@@ -143,7 +143,7 @@ async function generate(service: Service, prompt: string, options: GenerateOptio
     service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Press Ctrl-C to cancel it for a refund.`);
     await save(service, await waitForEnd(service, taskId, () => cancel(service, taskId, creditsCharged)));
   };
-  await withTaskRequest(prompt, { ...options, model }, run, settings);
+  await withBuiltTaskRequest(prompt, { ...options, model }, run, settings);
 }
 
 async function firstModel({ client, interruptions: { signal } }: Service): Promise<string> {
@@ -164,7 +164,7 @@ const lateResponseMs = 5_000;
 
 /** An interrupted create is repeated under its key: the task may be charged already, and can be cancelled once its id is known. */
 async function create({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
-  const unknown = `No response; if the task was created, it continues: ${typedCommandLine('api', 'GET', '/api/v1/jobs/listTasks')}`;
+  const unknown = `No response; if the task was created, it continues: ${commandLineToType('api', 'GET', '/api/v1/jobs/listTasks')}`;
   const idempotencyKey = newIdempotencyKey();
   const { signal } = interruptions;
   interruptions.exitWith(unknown);

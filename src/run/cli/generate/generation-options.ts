@@ -4,7 +4,7 @@ import type { Catalogue } from '../../../catalogue/file/catalogue-schema.ts';
 import type { FieldSetting } from './model-fields.ts';
 import { isUrl, type LocalServer, serveFile } from './serve-and-save.ts';
 
-/** The options of `demo` and `generate`; the service validates their values. `optionsBoundsSchema` declares those of input fields. */
+/** The options of `demo` and `generate`; the service validates their values. `declaredOptionsSchema` declares those of input fields. */
 export type GenerationOptions = {
   readonly image: readonly string[];
   readonly model?: string;
@@ -33,7 +33,7 @@ export function defaultModelOf(offered: readonly string[]): string {
 }
 
 /** Returns options with which `generate` requests a video that the catalogue offers. */
-export function sampleGenerateOptions({ models }: Pick<Catalogue, 'models'>): readonly string[] {
+export function sampleGenerateOptionsOf({ models }: Pick<Catalogue, 'models'>): readonly string[] {
   const model = defaultModelOf([...models.keys()]);
   const tiers = models.get(model)?.tiers ?? [];
   const [first = 4, ...others] = tiers[0]?.[0]?.rules.durations ?? [];
@@ -42,7 +42,7 @@ export function sampleGenerateOptions({ models }: Pick<Catalogue, 'models'>): re
 }
 
 /** Builds the body of createTask. Local files are served on loopback until `work` ends. */
-export async function withTaskRequest<T>(
+export async function withBuiltTaskRequest<T>(
   prompt: string,
   { image, model = defaultModel, ...options }: GenerationOptions,
   work: (body: TaskRequest) => Promise<T>,

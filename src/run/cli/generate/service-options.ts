@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
 import { readServiceUrl } from '../../embedded/data-folder.ts';
-import { CommandError, typedCommandLine } from '../command-output.ts';
+import { CommandError, commandLineToType } from '../command-output.ts';
 
 export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string };
 
@@ -11,17 +11,17 @@ const keys = {
     setting: 'apiKey',
     what: 'API key',
     variable: 'VIDEOGEN_API_KEY',
-    hint: () => `To create a key, see "${typedCommandLine('key', 'create', '--help')}" on the machine of the service.`,
+    hint: () => `To create a key, see "${commandLineToType('key', 'create', '--help')}" on the machine of the service.`,
   },
   operator: {
     setting: 'operatorKey',
     what: "operator's key",
     variable: 'VIDEOGEN_OPERATOR_KEY',
     hint: () =>
-      `To create one, run this on the machine of the service: ${typedCommandLine('operator', 'create', 'NAME')}`,
+      `To create one, run this on the machine of the service: ${commandLineToType('operator', 'create', 'NAME')}`,
   },
 } as const;
-export type KeyHolder = keyof typeof keys;
+export type KeyHolderKind = keyof typeof keys;
 
 export function addServiceOptions(command: Command, keyDefault: string = keys.client.variable): Command {
   return command
@@ -35,7 +35,7 @@ export function addServiceOptions(command: Command, keyDefault: string = keys.cl
 
 export async function readServiceOptions(
   given: ServiceOptions,
-  keyOf: KeyHolder = 'client',
+  keyOf: KeyHolderKind = 'client',
 ): Promise<Required<ServiceOptions>> {
   const config = readConfig();
   const { setting, what, variable, hint } = keys[keyOf];
@@ -49,10 +49,10 @@ export async function publicUrlOf({ publicUrl, dataFolder, host, port }: Config)
   return publicUrl ?? (await readServiceUrl(dataFolder)) ?? `http://${host}:${port}`;
 }
 
-export function keyHint(keyOf: KeyHolder = 'client'): string {
+export function keyHint(keyOf: KeyHolderKind = 'client'): string {
   return keys[keyOf].hint();
 }
 
 export function startHint(): string {
-  return `Is the service running? ${typedCommandLine('start')} runs one here.`;
+  return `Is the service running? ${commandLineToType('start')} runs one here.`;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
-import { readConfig, secretReader } from '../../config/config.ts';
+import { readConfig, catalogueSecretReader } from '../../config/config.ts';
 import type { SecretRef } from '../../../catalogue/file/provider-schema.ts';
 import { TaskError } from '../../../catalogue/tasks/task-error.ts';
 import { type TaskInput, withDefaults } from '../../../catalogue/input/task-input.ts';
@@ -104,7 +104,7 @@ async function checkUntil(
   options: Check,
   asJson: boolean,
 ): Promise<readonly Finding[]> {
-  const read = secretReader(process.cwd());
+  const read = catalogueSecretReader(process.cwd());
   const keyRef = keyRefOf(options);
   const key = keyRef && read(keyRef)();
   const open = (credentials?: string) =>

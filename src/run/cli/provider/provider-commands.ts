@@ -1,12 +1,12 @@
 import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
-import { type Config, secretReader } from '../../config/config.ts';
+import { type Config, catalogueSecretReader } from '../../config/config.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { unservedModels } from '../../../catalogue/models/served-models.ts';
-import { compareWorkflowsWithServers, type CheckedWorkflow } from '../../../providers/comfy/workflow-checks.ts';
+import { compareWorkflowsWithServers, type WorkflowCheckResult } from '../../../providers/comfy/workflow-checks.ts';
 import {
-  type ProviderSwitchState,
-  providerSwitchStates,
+  type ProviderSwitchPosition,
+  providerSwitchPositions,
   setProviderSwitchAs,
 } from '../../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/provider-status.ts';
@@ -28,7 +28,7 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
   addCommand(provider, 'set', 'gpu-box draining --reason "new drivers tonight"')
     .description('set a provider to enabled, draining (no new jobs) or off (no requests at all)')
     .argument('<provider>', 'name in the catalogue')
-    .addArgument(new Argument('<state>').choices(providerSwitchStates))
+    .addArgument(new Argument('<state>').choices(providerSwitchPositions))
     .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textParser(500))
     .action(run(set));
   addProviderTryCommand(program, provider);
@@ -62,8 +62,8 @@ const checkTimeoutMs = 5_000;
 async function checkedWorkflows(
   { catalogue, catalogueFile = '' }: Config,
   isOff: (provider: string) => boolean,
-): Promise<readonly CheckedWorkflow[]> {
-  const readSecret = secretReader(dirname(catalogueFile));
+): Promise<readonly WorkflowCheckResult[]> {
+  const readSecret = catalogueSecretReader(dirname(catalogueFile));
   return await compareWorkflowsWithServers(catalogue, {
     readSecret,
     own: [],
@@ -75,7 +75,7 @@ async function checkedWorkflows(
 async function set(
   { db, config }: CommandContext,
   provider: string,
-  state: ProviderSwitchState,
+  state: ProviderSwitchPosition,
   { reason }: { reason: string },
 ): Promise<CommandAnswer> {
   const names = (await readProviderStatuses(db, config.catalogue)).map((one) => one.provider);
@@ -97,7 +97,7 @@ function poolLine(state: ProviderStatus['pools'][number]): string {
   return `  ${pool}  ${occupying} of ${limit ?? '?'} slots${lost}, ${waiting} waiting${health}`;
 }
 
-function workflowLines({ pool, workflow, problems, warnings, unchecked }: CheckedWorkflow): readonly string[] {
+function workflowLines({ pool, workflow, problems, warnings, unchecked }: WorkflowCheckResult): readonly string[] {
   if (unchecked !== undefined) return [`  ${pool}  ${workflow} could not be checked: ${unchecked}`];
   const lines = [...problems, ...warnings.map((warning) => `warning: ${warning}`)];
   return lines.map((text) => `  ${pool}  ${workflow}: ${text}`);

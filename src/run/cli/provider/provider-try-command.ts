@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readProviderFileAt } from '../../../catalogue/file/catalogue-file.ts';
 import { rulesOfModel } from '../../../catalogue/models/input-rules.ts';
 import { readVideo } from '../../../media/video/read-video.ts';
-import { secretReader } from '../../config/config.ts';
+import { catalogueSecretReader } from '../../config/config.ts';
 import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { Job, JobStatus, PolledProvider } from '../../../providers/provider-contract.ts';
@@ -15,7 +15,7 @@ import { type PlayedExchange, playExample } from '../../../providers/http/play-e
 import type { ProviderFile } from '../../../catalogue/providers/provider-file-schema.ts';
 import { fixedHeaders } from '../../../providers/http/provider-file-headers.ts';
 import { createHttpProvider } from '../../../providers/http/http-provider.ts';
-import type { ExpressionTrace } from '../../../providers/http/expression-reader.ts';
+import type { TraceExpression } from '../../../providers/http/expression-reader.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
 import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './provider-trial.ts';
@@ -83,7 +83,7 @@ function exampleAnswer(file: ProviderFile, played: readonly PlayedExchange[]): C
   return { json: { ok, exchanges, advice }, lines: [...lines, ...advice] };
 }
 
-function valueLine(field: string, outcome: Parameters<ExpressionTrace>[1]): string {
+function valueLine(field: string, outcome: Parameters<TraceExpression>[1]): string {
   return `       ${field}: ${'error' in outcome ? `no value, ${outcome.error}` : shown(outcome.value)}`;
 }
 
@@ -143,7 +143,7 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Command
 }
 
 function secretsOf({ keyEnv, secretEnv }: TryOptions) {
-  const read = secretReader(process.cwd());
+  const read = catalogueSecretReader(process.cwd());
   const named = [...secretEnv].map(([name, env]) => [name, read({ env })] as const);
   return { key: keyEnv === undefined ? undefined : read({ env: keyEnv }), named: new Map(named) };
 }

@@ -4,7 +4,7 @@ import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
 import { folderError } from '../../../platform/process/startup-errors.ts';
-import { createSecretFile } from '../data-folder.ts';
+import { createRandomSecretFile } from '../data-folder.ts';
 import type { SystemUser, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from '../server-log.ts';
 
@@ -27,7 +27,7 @@ export type ClusterOptions = {
 /** Creates the cluster and its password unless they exist. Returns the password. */
 export async function ensureCluster(options: ClusterOptions): Promise<string> {
   const { folder } = options;
-  const password = (await readSuperuserPassword(folder)) ?? (await createSecretFile(passwordFileOf(folder)));
+  const password = (await readSuperuserPassword(folder)) ?? (await createRandomSecretFile(passwordFileOf(folder)));
   // Leftovers of a start that was killed.
   await rm(draftsOf(folder), { recursive: true, force: true });
   const found = await stat(clusterFolderOf(folder)).catch(() => undefined);

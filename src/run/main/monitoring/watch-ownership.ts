@@ -26,7 +26,7 @@ const defaultPauseMs = 15_000;
  * Checks whether stores and namespace are those of the installation. Throws `SetupError` if they are not at the start. Later, such as when the
  * volume of the store is unmounted, the process stops working until they are. An outage proves nothing, and keeps the last result.
  */
-export async function watchStoreAndNamespaceMatch({
+export async function claimAndWatchOwnership({
   db,
   settings,
   log,

@@ -6,7 +6,7 @@ import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/process-part.ts';
 import { clockDifferenceWarnMs } from '../../../platform/database/database-clock.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
-import { listRequiredMigrations } from '../../schema/migrator.ts';
+import { listMigrationsOfRelease } from '../../schema/migrator.ts';
 import { readSchemaState } from '../../schema/schema-state.ts';
 import { readRetentionMs } from '../../../temporal/connection/server-facts.ts';
 import { repeat } from '../../../platform/timing/repeat.ts';
@@ -30,7 +30,7 @@ const checkLimitMs = 3_000;
 export async function watchReadiness({ part, databaseUrl, temporal, events, log, pauseMs }: WatchedParts) {
   // A separate connection: a pool that is busy under load is not a reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
-  const names = await listRequiredMigrations();
+  const names = await listMigrationsOfRelease();
   const measured = watchClock({ part, events, log });
   const stopping = new AbortController();
   /** `check` returns the reason why the dependency is not ready. */

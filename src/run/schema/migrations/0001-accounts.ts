@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../../accounts/keys/scopes-and-caller.ts';
-import { uploadKindByFileName } from '../../../media/references/upload-rules.ts';
+import { kindByStoredName } from '../../../media/references/upload-rules.ts';
 import { roles } from '../../../accounts/people/role.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/signing-secret-rows.ts';
@@ -115,7 +115,7 @@ create table uploads (
   id uuid primary key,
   account_id uuid not null references accounts,
   -- The name decides the kind of the file.
-  file_name text not null check (file_name in ${literalList(Object.keys(uploadKindByFileName))}),
+  file_name text not null check (file_name in ${literalList(Object.keys(kindByStoredName))}),
   bytes integer not null check (bytes > 0),
   -- Of what was received, once the file is stored; only for files in requests of other APIs, which may be repeated.
   sha256 bytea check (length(sha256) = 32),

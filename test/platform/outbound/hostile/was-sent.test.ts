@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError, type OutboundKind } from '../../../../src/platform/outbound/outbound-error.ts';
-import { includesAddress } from '../../../../src/platform/outbound/send-request.ts';
+import { isOneOfAddresses } from '../../../../src/platform/outbound/send-request.ts';
 import { answering, hostileReceiver } from '../../../support/hostile/hostile-receivers.ts';
 import { untilTurn } from '../../../support/until-turn.ts';
 import { waitFor } from '../../../support/wait-for.ts';
@@ -132,9 +132,9 @@ test('a post that breaks is not sent again, before its status or after it', asyn
 });
 
 test('a socket is where it should be only at one of the checked addresses, in any spelling', () => {
-  assert.ok(includesAddress(['8.8.8.8', '2606:4700:0::1111'], '2606:4700::1111'));
-  assert.ok(includesAddress(['8.8.8.8'], '::ffff:8.8.8.8'));
-  assert.ok(!includesAddress(['8.8.8.8'], '10.0.0.1'));
+  assert.ok(isOneOfAddresses(['8.8.8.8', '2606:4700:0::1111'], '2606:4700::1111'));
+  assert.ok(isOneOfAddresses(['8.8.8.8'], '::ffff:8.8.8.8'));
+  assert.ok(!isOneOfAddresses(['8.8.8.8'], '10.0.0.1'));
 });
 
 test('an error is certain that nothing was sent only if it comes before the request, unless it says so itself', () => {

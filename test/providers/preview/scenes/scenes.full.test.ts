@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { frameSizesAt720p } from '../../../../src/catalogue/media/frame-size.ts';
 import { createRandom } from '../../../../src/providers/preview/film-random.ts';
 import { choosePalette, renderDrawing } from '../../../../src/providers/preview/scenes/drawing.ts';
-import { chooseScene } from '../../../../src/providers/preview/scenes/scenes.ts';
+import { randomSceneDrawings } from '../../../../src/providers/preview/scenes/scenes.ts';
 import { placesOf } from '../render-support.ts';
 
 const seeds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 
 function sceneOf(seed: string, frame: (typeof frameSizesAt720p)['16:9'], filmFrames: number) {
   const random = createRandom(seed, 'scenery');
-  return chooseScene({ frame, filmFrames, random, palette: choosePalette(random) });
+  return randomSceneDrawings({ frame, filmFrames, random, palette: choosePalette(random) });
 }
 
 test('the ground of a scene fills the frame, and no strip ends before the film does', () => {

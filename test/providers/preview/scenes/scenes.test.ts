@@ -6,15 +6,15 @@ import { layersGraph } from '../../../../src/providers/preview/compose-layers.ts
 import { between, choose, createRandom, filmSeed } from '../../../../src/providers/preview/film-random.ts';
 import { shotTime } from '../../../../src/providers/preview/photographs.ts';
 import { encoderArguments } from '../../../../src/providers/preview/render-film.ts';
-import { choosePalette, gradient, mixColors } from '../../../../src/providers/preview/scenes/drawing.ts';
-import { chooseScene } from '../../../../src/providers/preview/scenes/scenes.ts';
+import { choosePalette, gradient, colorOnScale } from '../../../../src/providers/preview/scenes/drawing.ts';
+import { randomSceneDrawings } from '../../../../src/providers/preview/scenes/scenes.ts';
 
 // A request gives the same film in every release, so what is drawn for it is fixed here.
 
 function drawnFor(seed: string) {
   const random = createRandom(seed, 'scenery');
   const palette = choosePalette(random);
-  return chooseScene({ frame: { widthPx: 1280, heightPx: 720 }, filmFrames: 96, random, palette });
+  return randomSceneDrawings({ frame: { widthPx: 1280, heightPx: 720 }, filmFrames: 96, random, palette });
 }
 
 test('a seed draws the same scene in every release: hills that pass by, or waves that rise and fall', () => {
@@ -72,10 +72,10 @@ test('the seed of a film is that of its model and its fields, in the order of th
 
 test('colors are mixed along a scale, and a gradient has its stops', () => {
   assert.deepEqual(
-    [-1, 0, 0.25, 0.5, 0.75].map((at) => mixColors(at, '#000000', '#ff8000', '#ffffff')),
+    [-1, 0, 0.25, 0.5, 0.75].map((at) => colorOnScale(at, '#000000', '#ff8000', '#ffffff')),
     ['#000000', '#000000', '#804000', '#ff8000', '#ffc080'],
   );
-  assert.match(mixColors(2, '#000000', '#ffffff'), /^#f[ef]f[ef]f[ef]$/);
+  assert.match(colorOnScale(2, '#000000', '#ffffff'), /^#f[ef]f[ef]f[ef]$/);
   assert.equal(
     gradient('linear', 'g', '0 #000000', '1 #ffffff 0.5'),
     '<linearGradient id="g" x2="0" y2="1"><stop offset="0" stop-color="#000000" stop-opacity="1"/>' +

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { watchStoreAndNamespaceMatch } from '../../../../src/run/main/monitoring/watch-ownership.ts';
+import { claimAndWatchOwnership } from '../../../../src/run/main/monitoring/watch-ownership.ts';
 import type { Database } from '../../../../src/platform/database/database.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../../support/service/test-service.ts';
@@ -29,8 +29,8 @@ test('a worker begins nothing before it knows its store, an API accepts tasks, a
     return Promise.reject(new Error('unavailable'));
   };
   const watched = { db: { ...db, run }, settings: settingsOf('store'), log, pauseMs: 10 };
-  const worker = await watchStoreAndNamespaceMatch({ ...watched, isWorker: true });
-  const api = await watchStoreAndNamespaceMatch({ ...watched, isWorker: false });
+  const worker = await claimAndWatchOwnership({ ...watched, isWorker: true });
+  const api = await claimAndWatchOwnership({ ...watched, isWorker: false });
   const problems = () => [worker.problems().length, api.problems().length].join();
   const becomes = (wanted: string) => waitFor(wanted, () => (problems() === wanted ? true : undefined));
   try {
@@ -58,8 +58,8 @@ test('a worker with another namespace does not start, and an API does, which use
     [own, true],
     [other, false],
   ] as const)
-    await (await watchStoreAndNamespaceMatch({ db, settings, log, isWorker })).close();
-  await assert.rejects(watchStoreAndNamespaceMatch({ db, settings: other, log, isWorker: true }), {
+    await (await claimAndWatchOwnership({ db, settings, log, isWorker })).close();
+  await assert.rejects(claimAndWatchOwnership({ db, settings: other, log, isWorker: true }), {
     name: 'SetupError',
     message: /other/,
   });
@@ -68,7 +68,7 @@ test('a worker with another namespace does not start, and an API does, which use
 test('a process with another store does not start', async () => {
   const { db } = environment.database;
   for (const isWorker of [true, false])
-    await assert.rejects(watchStoreAndNamespaceMatch({ db, settings: settingsOf('other'), log, isWorker }), {
+    await assert.rejects(claimAndWatchOwnership({ db, settings: settingsOf('other'), log, isWorker }), {
       name: 'SetupError',
       message: /^RESULT_STORE \(.*other\) is not the store of this installation\. Set RESULT_STORE/,
     });

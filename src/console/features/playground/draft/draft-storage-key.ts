@@ -1,6 +1,6 @@
 /** Under which this browser keeps the drafts of the playground. Apart from their code, because every page can sign out. */
-export const draftStorageKey = 'console-drafts';
+export const allDraftsStorageKey = 'console-drafts';
 
 export function deleteDrafts(): void {
-  localStorage.removeItem(draftStorageKey);
+  localStorage.removeItem(allDraftsStorageKey);
 }

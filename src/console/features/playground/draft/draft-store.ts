@@ -1,5 +1,5 @@
 import { isObject } from '../../models/field-schema-helpers.ts';
-import { draftStorageKey } from './draft-storage-key.ts';
+import { allDraftsStorageKey } from './draft-storage-key.ts';
 import { type Draft, emptyDraft, variantChoices } from './draft.ts';
 
 // The drafts of this browser, so that a form survives a reload and a closed tab. Signing out deletes them.
@@ -32,7 +32,7 @@ export function storeDraft(owner: DraftOwner, draft: Draft): void {
   const isStorable = JSON.stringify(draft).length <= maxDraftLetters;
   const drafts = [...(isStorable ? [{ owner: nameOf(owner), draft }] : []), ...others].slice(0, maxDrafts);
   try {
-    localStorage.setItem(draftStorageKey, JSON.stringify(drafts));
+    localStorage.setItem(allDraftsStorageKey, JSON.stringify(drafts));
   } catch {
     // A browser that blocks storage keeps no draft.
   }
@@ -44,7 +44,7 @@ function nameOf({ userId, accountId }: DraftOwner): string {
 
 function storedDrafts(): readonly StoredDraft[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(draftStorageKey) ?? '[]');
+    const stored: unknown = JSON.parse(localStorage.getItem(allDraftsStorageKey) ?? '[]');
     return Array.isArray(stored) ? stored.filter(isStoredDraft) : [];
   } catch {
     return [];

@@ -5,7 +5,7 @@ import {
   inputFieldsOf,
   fittedValue,
   isGiven,
-  fieldValueOf,
+  rawFieldValue,
   withFieldValue,
 } from '../form/input-schema.ts';
 
@@ -32,7 +32,7 @@ export const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '', varian
 export function fittedDraft(draft: Draft, model: Model | undefined): Draft {
   if (model === undefined) return draft;
   const input = inputFieldsOf(model).reduce<InputValues>(
-    (made, field) => withFieldValue(made, field, fittedValue(field, fieldValueOf(draft.input, field))),
+    (made, field) => withFieldValue(made, field, fittedValue(field, rawFieldValue(draft.input, field))),
     {},
   );
   return { ...draft, model: model.model, input };
@@ -50,9 +50,9 @@ export function mergedInput(input: InputValues, values: InputValues): InputValue
 /** The request of a fitted draft, without optional parts that are empty. */
 export function taskRequestOf({ model, input, callBackUrl }: Draft, fields: readonly ModelInputField[]): TaskRequest {
   const sent = fields
-    .filter((field) => field.isRequired || isGiven(fieldValueOf(input, field)))
+    .filter((field) => field.isRequired || isGiven(rawFieldValue(input, field)))
     .reduce<InputValues>(
-      (made, field) => withFieldValue(made, field, sentValue(field, fieldValueOf(input, field))),
+      (made, field) => withFieldValue(made, field, sentValue(field, rawFieldValue(input, field))),
       {},
     );
   // The form offers what the model's own schema describes, which the types do not know.

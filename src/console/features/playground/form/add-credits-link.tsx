@@ -6,7 +6,7 @@ import { paths } from '../../../paths.ts';
 import { playgroundText } from '../playground-text.ts';
 
 /** Leads owners to the credits for sale, here or elsewhere, or else to support. Members cannot buy any. */
-export function AddCreditsLink() {
+export function HowToAddCredits() {
   const { accountId } = useAccount();
   const isOwner = useIsOwner();
   const { data } = useRead('/api/v1/status', {});

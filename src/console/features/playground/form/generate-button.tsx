@@ -1,9 +1,9 @@
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
-import { creditAmountWords, credits } from '../../../ui/number-formats.tsx';
+import { creditPriceWords, credits } from '../../../ui/number-formats.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { AddCreditsLink } from './add-credits-link.tsx';
+import { HowToAddCredits } from './add-credits-link.tsx';
 import type { LivePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 import type { PlannedVideo } from './variants.ts';
@@ -41,7 +41,7 @@ export function GenerateButton({ variants, balance, isBusy, disabledReason }: Ge
         {isPriced && ` · ${credits(total)}`}
       </Button>
       <p class="under">
-        {reason ?? balanceWords(balance, left, count)} {reason === undefined && isShort && <AddCreditsLink />}
+        {reason ?? balanceWords(balance, left, count)} {reason === undefined && isShort && <HowToAddCredits />}
       </p>
       {changing.map(({ model, price: { next } }) => (
         <p key={model.model} class="under">
@@ -60,5 +60,5 @@ function balanceWords(balance: number | undefined, left: number | undefined, cou
 /** "33 credits per second of video", after the name of the price where a model has several. */
 export function priceWords(price: LivePrice['now'], { prices }: Model): string {
   if (price === undefined) return '';
-  return `${prices.length > 1 ? `${price.name}: ` : ''}${creditAmountWords(price)}`;
+  return `${prices.length > 1 ? `${price.name}: ` : ''}${creditPriceWords(price)}`;
 }

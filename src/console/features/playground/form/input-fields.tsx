@@ -4,7 +4,7 @@ import { isPathWithin } from '../../../ui/forms/form.tsx';
 import { fieldWord } from '../../models/models-text.ts';
 import type { Draft, DraftChange } from '../draft/draft.ts';
 import { FieldControl } from './input-field.tsx';
-import { type ModelInputField, isGiven, fieldValueOf, withFieldValue } from './input-schema.ts';
+import { type ModelInputField, isGiven, rawFieldValue, withFieldValue } from './input-schema.ts';
 import type { OnPending } from '../media/pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 
@@ -22,16 +22,16 @@ export function InputFields({ fields, draft, problem, onPending, onChange }: Inp
     <FieldControl
       key={field.path}
       field={field}
-      value={fieldValueOf(draft.input, field)}
+      value={rawFieldValue(draft.input, field)}
       blocked={blockerOf(field, draft)}
       onPending={onPending}
       onValue={(change) =>
-        onChange(({ input }) => ({ input: withFieldValue(input, field, change(fieldValueOf(input, field))) }))
+        onChange(({ input }) => ({ input: withFieldValue(input, field, change(rawFieldValue(input, field))) }))
       }
     />
   );
   const minor = fields.filter(isMinor);
-  const given = minor.map((field) => ({ field, value: fieldValueOf(draft.input, field) }));
+  const given = minor.map((field) => ({ field, value: rawFieldValue(draft.input, field) }));
   return (
     <>
       {rowsOf(fields.filter((field) => !isMinor(field))).map((row) =>

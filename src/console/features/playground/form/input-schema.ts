@@ -149,7 +149,7 @@ export function isGiven(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 
-export function fieldValueOf(input: InputValues, { parent, name }: Pick<ModelInputField, 'parent' | 'name'>): unknown {
+export function rawFieldValue(input: InputValues, { parent, name }: Pick<ModelInputField, 'parent' | 'name'>): unknown {
   const holder = parent === undefined ? input : input[parent];
   return isObject(holder) ? holder[name] : undefined;
 }

@@ -1,7 +1,7 @@
 import type { Model } from '../../../api/contract.ts';
 import {
   creditsFor,
-  type ApplicablePrice,
+  type AmountsWithPriceName,
   type PricedInput,
   priceAt,
 } from '../../../../catalogue/prices/model-prices.ts';
@@ -10,11 +10,11 @@ import { defaultInputOf } from './input-schema.ts';
 
 export type LivePrice = {
   /** Undefined if no price of the model has begun for this input. */
-  readonly now: ApplicablePrice | undefined;
+  readonly now: AmountsWithPriceName | undefined;
   /** The credits for a video of the requested length. */
   readonly total: number;
   /** The next announced change of the price for this input. */
-  readonly next: ApplicablePrice | undefined;
+  readonly next: AmountsWithPriceName | undefined;
 };
 
 /** The price of a request, by the same functions as the API's. A price that was announced when the models were read may have begun since. */

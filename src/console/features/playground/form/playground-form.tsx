@@ -5,7 +5,7 @@ import { SegmentedOrSelectField, TextField } from '../../../ui/forms/field.tsx';
 import { Fold } from '../../../ui/controls/fold.tsx';
 import { Form } from '../../../ui/forms/form.tsx';
 import type { Draft, DraftChange } from '../draft/draft.ts';
-import { fileDropHandlers } from '../media/file-drop.ts';
+import { dropIntoFieldHandlers } from '../media/file-drop.ts';
 import { GenerateButton, priceWords } from './generate-button.tsx';
 import { hasFieldError, InputFields } from './input-fields.tsx';
 import { inputFieldsOf } from './input-schema.ts';
@@ -34,7 +34,7 @@ export function PlaygroundForm(props: FormProps) {
   if (models.length === 0 && model === undefined) return <p>{playgroundText.noModel}</p>;
   const { error } = submission;
   return (
-    <section class="card padded" aria-label={playgroundText.form} {...fileDropHandlers} onKeyDown={pressed}>
+    <section class="card padded" aria-label={playgroundText.form} {...dropIntoFieldHandlers} onKeyDown={pressed}>
       <Form submission={submission} onSubmit={onGenerate}>
         <SegmentedOrSelectField
           label={playgroundText.model}

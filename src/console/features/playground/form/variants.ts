@@ -7,7 +7,7 @@ import {
   inputFieldsOf,
   isGiven,
   defaultInputOf,
-  fieldValueOf,
+  rawFieldValue,
   withFieldValue,
 } from './input-schema.ts';
 import { type LivePrice, livePrice } from './live-price.ts';
@@ -69,7 +69,7 @@ export function seedField(model: Model): ModelInputField | undefined {
 
 /** Seeds that follow the given one, or random ones within the bounds of the model. Text that is no number stays: the API rejects it. */
 function seedOf(field: ModelInputField, input: InputValues, seeds: readonly number[], index: number): unknown {
-  const given = fieldValueOf(input, field);
+  const given = rawFieldValue(input, field);
   const first = isGiven(given) ? Number(given) : (seeds[index] ?? index);
   if (!Number.isInteger(first)) return given;
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = field.control.kind === 'number' ? field.control : {};
@@ -87,10 +87,10 @@ function changesOf(draft: Draft, model: Model, other: Model): readonly string[] 
   return inputFieldsOf(model).flatMap((field) => {
     const { name, parent, control } = field;
     const word = fieldWord(name);
-    const value = fieldValueOf(draft.input, field);
+    const value = rawFieldValue(draft.input, field);
     // A field that leaves no choice is not among the fields, but has a value.
     const taken = fields.some(({ path }) => path === field.path)
-      ? fieldValueOf(input, field)
+      ? rawFieldValue(input, field)
       : parent
         ? undefined
         : standards[name];

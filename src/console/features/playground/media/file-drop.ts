@@ -7,7 +7,7 @@ import { playgroundText } from '../playground-text.ts';
 
 type DropProps = Pick<JSX.HTMLAttributes<HTMLElement>, 'onDragOver' | 'onDragLeave' | 'onDrop' | 'onPaste'>;
 
-export const fileDropHandlers: DropProps = {
+export const dropIntoFieldHandlers: DropProps = {
   onDragOver: (event) => {
     if (event.dataTransfer?.types.includes('Files') !== true) return;
     event.preventDefault();

@@ -6,22 +6,22 @@ import { Empty } from '../../../ui/feedback/empty.tsx';
 import { Clapperboard } from '../../../ui/controls/icons.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Loaded } from '../../../ui/feedback/loaded.tsx';
-import { isLive, type TaskView, type useTaskViews } from '../../tasks/detail/use-task.ts';
+import { isLive, type TaskView, type useParallelTasks } from '../../tasks/detail/use-task.ts';
 import { NotifyButton } from './notify-when-done.tsx';
 import { usePlayback } from './playback.ts';
 import { PlaybackBar } from './playback-bar.tsx';
 import { playgroundText } from '../playground-text.ts';
 import { RefusedCard } from './refused-card.tsx';
-import type { AcceptedVariant, VariantBatch, RefusedVariant } from '../use-generation.ts';
+import type { AcceptedVariant, VariantBatch, UnconfirmedVariant } from '../use-generation.ts';
 import { VariantCard } from './variant-card.tsx';
 
 type ResultsProps = {
   readonly taskIds: readonly string[];
-  readonly reads: ReturnType<typeof useTaskViews>;
+  readonly reads: ReturnType<typeof useParallelTasks>;
   readonly models: readonly Model[];
   /** The outcome of the last form that was sent from this page, if a part of it was refused. */
   readonly partly: VariantBatch | undefined;
-  readonly onRetried: (refused: RefusedVariant, accepted: AcceptedVariant) => void;
+  readonly onRetried: (refused: UnconfirmedVariant, accepted: AcceptedVariant) => void;
   readonly onRunAgain: (source: string, taskId: string) => void;
   readonly onEdit: (view: TaskView) => void;
   readonly onClear: () => void;

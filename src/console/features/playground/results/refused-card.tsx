@@ -7,11 +7,11 @@ import { playgroundText } from '../playground-text.ts';
 import {
   type AcceptedVariant,
   isCertainlyNotCharged,
-  type RefusedVariant,
+  type UnconfirmedVariant,
   useRetryVariant,
 } from '../use-generation.ts';
 
-type RefusedProps = { readonly refused: RefusedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
+type RefusedProps = { readonly refused: UnconfirmedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
 
 /** A variant that was not started: why, whether it was charged, and a retry that is never charged twice. */
 export function RefusedCard({ refused, onAccepted }: RefusedProps) {

@@ -1,5 +1,5 @@
 import type { TaskDetail } from '../../../api/contract.ts';
-import { StateLabel } from '../../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../../ui/controls/badge.tsx';
 import { formatMicros } from '../../../ui/number-formats.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
@@ -44,7 +44,7 @@ function Outcome({ job }: { readonly job: Job }) {
   const { word, tone } = jobWord(job);
   return (
     <>
-      <StateLabel tone={tone}>{word}</StateLabel>
+      <StateWithDot tone={tone}>{word}</StateWithDot>
       {(failCode !== null || failMsg !== null) && (
         <small class="under">
           {failCode !== null && <code>{failCode}</code>} {failMsg !== null && <bdi>{failMsg}</bdi>}

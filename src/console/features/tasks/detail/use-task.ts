@@ -35,7 +35,7 @@ export function useTask(taskId: string | undefined) {
 const hiddenPaceMs = 5000;
 
 /** Several tasks of the account, also read while the page is hidden, whose title and notification follow them. */
-export function useTaskViews(taskIds: readonly string[]) {
+export function useParallelTasks(taskIds: readonly string[]) {
   return useParallelReads(
     '/api/v1/jobs/timeline',
     taskIds.map((taskId) => ({ taskId })),

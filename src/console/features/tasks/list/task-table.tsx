@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
-import { StateLabel } from '../../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../../ui/controls/badge.tsx';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { number } from '../../../ui/number-formats.tsx';
 import { useAddress } from '../../../ui/lists/filters.tsx';
@@ -86,10 +86,10 @@ function TaskState({ task }: { readonly task: TaskRecord }) {
   const reason = failCode === null ? word : failCodeWords(failCode).title;
   return (
     <span>
-      <StateLabel tone={tone}>
+      <StateWithDot tone={tone}>
         {word}
         {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
-      </StateLabel>
+      </StateWithDot>
       {reason !== word && <small class="under">{reason}</small>}
     </span>
   );
