@@ -3,7 +3,7 @@ import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-de
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { maxUploads } from '../src/media/references/upload-rules.ts';
 import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
-import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-unpaid-checkout.ts';
+import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-or-settle-checkout.ts';
 import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';

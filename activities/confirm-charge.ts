@@ -11,7 +11,7 @@ import { recordQueuing, type QueuedTask } from '../src/tasks/task-rows.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
 import type { Database } from '../src/platform/database/database.ts';
-import type { ParsedTaskRequest } from '../src/tasks/accept/task-request.ts';
+import type { ParsedTaskRequest } from '../src/tasks/accept/parse-task-request.ts';
 
 export type ConfirmChargeDeps = {
   readonly db: Database;

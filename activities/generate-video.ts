@@ -2,7 +2,7 @@ import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
 import { DatabaseUnavailable } from '../src/platform/database/database.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { ConversionBeforeStorage } from '../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../src/catalogue/media/conversion-before-storage.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
@@ -19,7 +19,7 @@ import {
   type StepOutcome,
 } from './generation/attempt-at-generation.ts';
 import { errorOfAttemptEnd } from './generation/attempt-errors.ts';
-import { fetchVideo } from './generation/fetch-video.ts';
+import { fetchVideo } from './generation/fetch-and-stage-video.ts';
 import { followJob } from './generation/follow-job.ts';
 import { readOpenJob, recoverJob } from './generation/recover-job.ts';
 import { runJobInRequest } from './generation/run-in-request.ts';

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
-import type { ConversionBeforeStorage } from '../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../src/catalogue/media/conversion-before-storage.ts';
 import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/video/read-video.ts';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { ProviderTestReport } from '../src/catalogue/providers/provider-test-outcome.ts';
 import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema.ts';
-import type { ProviderTester } from '../src/providers/provider-registry.ts';
+import type { ProviderTester } from '../src/providers/open-providers.ts';
 
 export type TestProviderDeps = {
   readonly models: () => ReadonlyMap<string, CatalogueModel>;

@@ -8,7 +8,7 @@ import { maxInlineBytes } from '../src/api/core/server/read-json-or-form.ts';
 import { defaultModels } from '../src/catalogue/models/model.ts';
 import { linkLifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
 import { maxFrameShapeDifference } from '../src/catalogue/media/frame-size.ts';
-import { sessionSeconds } from '../src/accounts/sign-in/session-lifetimes.ts';
+import { sessionSeconds } from '../src/accounts/sign-in/session-and-security-events.ts';
 import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
 import { linkGraceMs } from '../activities/generation/submit-job.ts';
 import { lookUpLimitMs } from '../activities/generation/recover-job.ts';
@@ -23,7 +23,7 @@ import { maxMarginMs } from '../src/credits/reports/margin.ts';
 import { maxUploadedBytes, maxUploads } from '../src/media/references/upload-rules.ts';
 import { diskReserveBytes } from '../src/platform/process/disk.ts';
 import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
-import { visibleWithinMs } from '../src/providers/jobs/find-lost-create.ts';
+import { visibleWithinMs } from '../src/providers/jobs/pick-job-of-lost-create.ts';
 import { bytePlusPackages } from './counterparts/ark/ark-packages.ts';
 
 // Figures that pages repeat, made from the code that has them. A page that states another one is wrong.

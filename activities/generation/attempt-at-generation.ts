@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';
-import type { ConversionBeforeStorage } from '../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../src/catalogue/media/conversion-before-storage.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
 import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';

@@ -10,7 +10,12 @@ import {
 import type { JobBase, JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import { taskFailureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
-import { type GenerationAttempt, attemptEndAfterAbort, isAbortedByCancellation, type StepOutcome } from './attempt-at-generation.ts';
+import {
+  type GenerationAttempt,
+  attemptEndAfterAbort,
+  isAbortedByCancellation,
+  type StepOutcome,
+} from './attempt-at-generation.ts';
 
 /** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
 export async function endJobDeclinedUpstream(

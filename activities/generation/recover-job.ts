@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorableJob } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../src/providers/provider-registry.ts';
+import type { OpenProvider } from '../../src/providers/open-providers.ts';
 import { lateCreateWindowMs, countOtherUnansweredCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type StepOutcome,
 } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
-import { endJobIfStaged } from './fetch-video.ts';
+import { endJobIfStaged } from './fetch-and-stage-video.ts';
 import { type JobInState, asRunningJob, type AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';

@@ -12,7 +12,7 @@ import {
 } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
 import { finalTaskFailureOf } from './attempt-errors.ts';
-import { succeedJob } from './fetch-video.ts';
+import { succeedJob } from './fetch-and-stage-video.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import {
   coolDown,

@@ -10,7 +10,7 @@ import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/provider-contract.ts';
 import { mediaOfRoles, picturesOf } from '../../src/providers/requests/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import type { OpenProvider } from '../../src/providers/provider-registry.ts';
+import type { OpenProvider } from '../../src/providers/open-providers.ts';
 import { spellImageReferences } from '../../src/providers/requests/task-values.ts';
 import {
   intendOwnMachineJob,
@@ -28,7 +28,12 @@ import {
   type StepOutcome,
 } from './attempt-at-generation.ts';
 import { finalTaskFailureOf } from './attempt-errors.ts';
-import { type JobBase, type JobInState, asRunningJob, type AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
+import {
+  type JobBase,
+  type JobInState,
+  asRunningJob,
+  type AttemptEndWithoutVideo,
+} from '../../src/tasks/jobs/attempt-job.ts';
 import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endJobDeclinedUpstream, withFinalRequestLimit } from './end-declined-or-cancelled-job.ts';
 
@@ -45,7 +50,10 @@ export async function submitJob(attempt: GenerationAttempt, job: JobInState<'res
 }
 
 /** An invalid image ends the task before anything is sent, and releases the slot. */
-async function checkImages(attempt: GenerationAttempt, job: JobInState<'reserved'>): Promise<AttemptEndWithoutVideo | undefined> {
+async function checkImages(
+  attempt: GenerationAttempt,
+  job: JobInState<'reserved'>,
+): Promise<AttemptEndWithoutVideo | undefined> {
   try {
     for (const image of picturesOf(await attempt.media())) {
       const refusal = imageSizeRefusal(job.entry.rules, image);

@@ -30,7 +30,7 @@ import {
   findLogCutoff,
   listOverlongLogs,
 } from '../../src/library/request-log/logged-requests.ts';
-import { addTasksToUsageSums } from '../../src/credits/reports/usage-days-and-latencies.ts';
+import { addTasksToUsageSums } from '../../src/credits/reports/usage-sums-and-latencies.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';

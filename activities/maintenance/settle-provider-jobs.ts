@@ -2,7 +2,7 @@ import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../src/catalogue/tasks/task.ts';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../src/providers/provider-registry.ts';
+import type { OpenProvider } from '../../src/providers/open-providers.ts';
 import { listProviderJobs, type ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import { recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../src/tasks/jobs/job-ends.ts';

@@ -29,7 +29,7 @@ import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
 import { addConsoleStatementRoute } from './credits/statement-routes.ts';
 import { addMediaRoute } from './media/media-routes.ts';
 import { addSampleRoute } from './models/sample-routes.ts';
-import { addDocsAndOpenApiRoutes } from './docs/public-page-routes.ts';
+import { addDocsAndOpenApiRoutes } from './docs/docs-and-openapi-routes.ts';
 
 export type HttpApp = Koa<RequestState, NoContextExtras>;
 

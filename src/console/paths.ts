@@ -12,11 +12,15 @@ export const signInPaths = {
 } as const;
 
 /** The address of an area, below which its pages are. */
-export const accountOrOperatorPath = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
+export const accountOrOperatorPath = (account: string | undefined) =>
+  account === undefined ? '/ops' : `/a/${account}`;
 
 // `fromEntries` does not keep the names.
 const pagePaths = Object.fromEntries(
-  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${accountOrOperatorPath(account)}${path}`]),
+  Object.entries(accountPages).map(([name, { path }]) => [
+    name,
+    (account: string) => `${accountOrOperatorPath(account)}${path}`,
+  ]),
 ) as Readonly<Record<AccountPageName, (account: string) => string>>;
 const operatorPagePaths = Object.fromEntries(
   Object.entries(operatorPages).map(([name, { path }]) => [name, `${accountOrOperatorPath(undefined)}${path}`]),

@@ -16,7 +16,7 @@ import {
 import { callerCacheMs } from '../api/core/authentication.ts';
 import { resultLinkLifeMs, previousSecretMs } from '../media/store/signed-link.ts';
 import { uploadGraceMs } from '../media/references/upload-rules.ts';
-import { visibleWithinMs } from '../providers/jobs/find-lost-create.ts';
+import { visibleWithinMs } from '../providers/jobs/pick-job-of-lost-create.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
 import { defaultRepeatWindowMs } from '../tasks/accept/create-attempts.ts';
 import { uncertainRetryMs } from '../tasks/accept/accept-in-batches.ts';
@@ -36,7 +36,8 @@ const limits: Readonly<Record<string, number>> = {
   'A create that an SDK counts as a retry repeats the one before it, if that is no older': defaultRepeatWindowMs,
   '`reconcile` starts the workflow of a task that has none': startGraceMs,
   'A task waits for a worker or a slot, and is then refunded by `reconcile`': maxQueueMs,
-  'The deadline of a model that declares none; it counts while an attempt is alive or a job runs upstream': defaultDeadlineMs,
+  'The deadline of a model that declares none; it counts while an attempt is alive or a job runs upstream':
+    defaultDeadlineMs,
   '`reconcile` refunds a task that is past its limits by this, when neither workflow nor worker did': deadlineGraceMs,
   'An attempt notices that its task has ended': endedPollMs,
   'A create in flight may still answer after a cancellation, a deadline or the stop of its worker': createGraceMs,

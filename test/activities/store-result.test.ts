@@ -16,7 +16,7 @@ import { createVideoNormalizer } from '../../src/media/ffmpeg/normalize-video.ts
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
-import type { ConversionBeforeStorage } from '../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../src/catalogue/media/conversion-before-storage.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { assertMeasured } from '../support/assert-since.ts';
 import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';

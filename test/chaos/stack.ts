@@ -8,7 +8,7 @@ import { type PostgresServer, startPostgres } from '../../src/run/embedded/postg
 import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
 import { findOrDownloadTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
-import { externalSettings, type Settings } from '../../src/run/config/complete-settings.ts';
+import { externalSettings, type Settings } from '../../src/run/config/settings-and-derived-values.ts';
 import { migrateToLatest } from '../../src/run/schema/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { v4 as uuid } from 'uuid';
 import type { JsonValue } from '../../src/platform/text/json.ts';
-import type { ExampleExchange } from '../../src/catalogue/providers/provider-file-example.ts';
+import type { ExampleExchange } from '../../src/catalogue/providers/provider-file-example-schema.ts';
 import type { ProviderFile } from '../../src/catalogue/providers/provider-file-schema.ts';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type FetchedImage, type OwnBooks, type RunningUpstream } from './upstream-books.ts';

@@ -8,7 +8,7 @@ import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-work
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { Drainable, Settings } from '../../src/run/config/complete-settings.ts';
+import type { Drainable, Settings } from '../../src/run/config/settings-and-derived-values.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';

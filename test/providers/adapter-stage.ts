@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
-import { createProviders, type ProvidersDeps } from '../../src/providers/provider-registry.ts';
+import { createProviders, type ProvidersDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 import { jobOf, jobRequest } from './contract/job-request.ts';
 import { catalogueFrom } from './provider-registry-stage.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
-import type { OpenProvider } from '../../src/providers/provider-registry.ts';
+import type { OpenProvider } from '../../src/providers/open-providers.ts';
 import { baseUrl, fileOfVendor, job, type Opened, opened, type Settings, workflow } from './adapter-stage.ts';
 import { signal } from './contract/job-request.ts';
 

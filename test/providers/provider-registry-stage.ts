@@ -1,6 +1,6 @@
 import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
 import type { Catalogue } from '../../src/catalogue/file/catalogue-schema.ts';
-import { createProviders, type ProvidersDeps } from '../../src/providers/provider-registry.ts';
+import { createProviders, type ProvidersDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 
 /** A catalogue with the files that it refers to, by their names beside it. */

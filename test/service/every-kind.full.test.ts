@@ -4,7 +4,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { reencodeJpegPngOrWebp } from '../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../src/media/pictures/reencode-jpeg-png-webp.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { startArkUpstream } from '../fakes/ark-upstream.ts';

@@ -1,5 +1,5 @@
 import type { Role } from './role.ts';
-import type { SignedIn } from '../sign-in/session-lifetimes.ts';
+import type { SignedIn } from '../sign-in/session-and-security-events.ts';
 import { lockAccount, lockOpenAccount } from '../accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';

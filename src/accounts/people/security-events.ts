@@ -1,4 +1,4 @@
-import type { SecurityEventKind } from '../sign-in/session-lifetimes.ts';
+import type { SecurityEventKind } from '../sign-in/session-and-security-events.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, none } from '../../platform/database/statement.ts';
 

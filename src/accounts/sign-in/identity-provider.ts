@@ -1,5 +1,5 @@
 import type * as OpenidClient from 'openid-client';
-import { sessionSeconds } from './session-lifetimes.ts';
+import { sessionSeconds } from './session-and-security-events.ts';
 
 // OpenID Connect: the code flow with PKCE, state and nonce. The library is loaded at the first use.
 

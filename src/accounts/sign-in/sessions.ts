@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
-import { recentAuthenticationSeconds, sessionSeconds, type SignedIn } from './session-lifetimes.ts';
+import { recentAuthenticationSeconds, sessionSeconds, type SignedIn } from './session-and-security-events.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { Origin } from '../people/security-events.ts';
 import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';

@@ -1,11 +1,17 @@
-import type { SignedIn } from './session-lifetimes.ts';
+import type { SignedIn } from './session-and-security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Runner } from '../../platform/database/statement.ts';
 import { grantAccess, lockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
 import { consumeLink, type Link, withdrawResetLinks } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../people/security-events.ts';
-import { createSession, endSession, endSessionsOfUser, type SessionWithToken, renewTokenAndAuthentication } from './sessions.ts';
+import {
+  createSession,
+  endSession,
+  endSessionsOfUser,
+  type SessionWithToken,
+  renewTokenAndAuthentication,
+} from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, writePasswordHash, type User } from '../people/users.ts';
 
 // Every transaction here takes its locks in this order: e-mail address, accounts, user.

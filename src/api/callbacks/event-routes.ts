@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
+import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';

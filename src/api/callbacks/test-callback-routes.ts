@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { testTaskId, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { deliveryErrorSchema, deliveryErrorOfOutcome } from './callback-view.ts';
-import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-text.ts';
+import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';

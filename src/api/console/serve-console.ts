@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findConsoleAsset, publishConsoleAssets } from './console-assets.ts';
+import { findConsoleAsset, publishConsoleAssets } from './stored-console-files.ts';
 import { fillTemplate } from '../brand/brand-markup.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { fieldPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
 import { requestErrors, requestMessage } from '../../platform/text/validation-messages.ts';
-import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-text.ts';
+import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-texts-and-urls.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';

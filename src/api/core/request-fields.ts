@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isBlank } from '../../catalogue/input/request-text.ts';
+import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
 import { choiceMessage } from '../../platform/text/validation-messages.ts';
 import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../tasks/callbacks/callback-schedule.ts';
 

@@ -31,7 +31,13 @@ import {
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { type PriceDeps, readAllModelPrices, presentSetPrice, pricedModelFields, setPriceSchema } from './price-view.ts';
+import {
+  type PriceDeps,
+  readAllModelPrices,
+  presentSetPrice,
+  pricedModelFields,
+  setPriceSchema,
+} from './price-view.ts';
 
 const modelError = 'must be the name of a model';
 

@@ -12,7 +12,7 @@ import {
   usageGroups,
   type LatencyBucket,
   latencyBucketMiddleMs,
-} from '../../credits/reports/usage-days-and-latencies.ts';
+} from '../../credits/reports/usage-sums-and-latencies.ts';
 import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const count = z.int().nonnegative();

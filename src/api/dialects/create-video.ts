@@ -8,7 +8,7 @@ import { idempotencyKeyHeader, replayedHeader } from '../core/idempotency-key.ts
 import { setUnusedHeader, unusedFieldsHeaderDoc } from './unused-fields.ts';
 import type { CreatedTask } from '../../tasks/accept/order-task.ts';
 import { createFailures, takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
-import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
+import type { TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
 import { newTaskRecord, type TaskRecord } from '../../tasks/public-record.ts';
 import { presentTask, type TaskRecordDeps } from '../tasks/task-view.ts';
 import { inputFieldNames } from '../../catalogue/input/task-input.ts';

@@ -10,7 +10,7 @@ import {
   type KieRecord,
   presentKieTask,
 } from './kie/kie-record.ts';
-import type { TranslateRequest } from '../../tasks/accept/task-request.ts';
+import type { TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
 import { kieHint, parseKieTaskRequest, unusedKieFields } from './kie/kie-request.ts';
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };

@@ -24,7 +24,11 @@ export async function readTaskAndMarkSeen(
 }
 
 /** Reads a task of the caller. One whose content was deleted is not found, as in other APIs. */
-export async function readUndeletedAndMarkSeen(deps: ReadTaskDeps, caller: Caller, id: string | undefined): Promise<Task> {
+export async function readUndeletedAndMarkSeen(
+  deps: ReadTaskDeps,
+  caller: Caller,
+  id: string | undefined,
+): Promise<Task> {
   const task = await readTaskAndMarkSeen(deps, caller, id);
   if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
   return task;

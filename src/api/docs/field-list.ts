@@ -3,7 +3,7 @@ import {
   type OpenApiParameter,
   resolveSchema,
   type OpenApiSchema,
-} from './read-openapi-document.ts';
+} from './openapi-types-and-lookups.ts';
 import { type Html, html } from './html.ts';
 import { inlineMarkdown } from './markdown.ts';
 

@@ -7,7 +7,7 @@ import {
   resolveResponse,
   type OpenApiSchema,
   successResponseOf,
-} from './read-openapi-document.ts';
+} from './openapi-types-and-lookups.ts';
 import { exampleValue } from './samples/example-value.ts';
 import { parameterFields, schemaFields } from './field-list.ts';
 import { type Html, html } from './html.ts';

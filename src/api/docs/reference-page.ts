@@ -3,7 +3,7 @@ import type { WithModels } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import { type Section, sections } from '../endpoints.ts';
 import { openApiDocument } from '../openapi.ts';
-import type { OpenApiDescription } from './read-openapi-document.ts';
+import type { OpenApiDescription } from './openapi-types-and-lookups.ts';
 import type { DocsPage, DocumentedService } from './documents.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown } from './markdown.ts';

@@ -65,7 +65,11 @@ function serverInfo(brandName: string) {
 }
 
 /** An error is a result, so that the model reads it. */
-async function callTool(tool: OwnTool, given: ToolArguments, arrival: RequestBeforeGuards<Deps>): Promise<CallToolResult> {
+async function callTool(
+  tool: OwnTool,
+  given: ToolArguments,
+  arrival: RequestBeforeGuards<Deps>,
+): Promise<CallToolResult> {
   const { ctx, deps } = arrival;
   ctx.state.tool = tool.name;
   try {

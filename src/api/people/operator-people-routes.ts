@@ -194,7 +194,10 @@ const setOperator = defineEndpoint({
   route: 'POST /api/admin/v1/people/operator',
   summary: 'Grant or revoke the operator role',
   description: 'Ends the sessions of the person. Revoking also withdraws open links to them. Idempotent.',
-  body: z.strictObject({ ...personField, isOperator: z.boolean({ error: requiredOrInvalidMessage('must be true or false') }) }),
+  body: z.strictObject({
+    ...personField,
+    isOperator: z.boolean({ error: requiredOrInvalidMessage('must be true or false') }),
+  }),
   failures: ['person_not_found', 'last_operator'],
   handler: async ({ actor, input }, { db }) =>
     changedUser(await setUserIsOperatorAs(db, actor, input, input.isOperator)),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
-import type { SignedIn } from '../../accounts/sign-in/session-lifetimes.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-and-security-events.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
 import { type AccountView, findAccountView } from '../../accounts/people/view-account-as-owner.ts';
 import { announcementSchema, presentAnnouncement } from '../operators/announcement-routes.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import pLimit from 'p-limit';
-import type { SignedIn } from '../../accounts/sign-in/session-lifetimes.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-and-security-events.ts';
 import { maxPasswordLength, minPasswordLength } from '../../accounts/people/email-and-password-format.ts';
 import { hashPassword, verifyPassword } from '../../accounts/sign-in/passwords.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';

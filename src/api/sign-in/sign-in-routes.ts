@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findLink, type Link, linkPurposes } from '../../accounts/sign-in/one-time-links.ts';
 import { roles } from '../../accounts/people/role.ts';
-import type { SignedIn } from '../../accounts/sign-in/session-lifetimes.ts';
+import type { SignedIn } from '../../accounts/sign-in/session-and-security-events.ts';
 import { confirmSignUp, maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
 import { acceptLinkAndSignIn, reauthenticate, signIn, signOut } from '../../accounts/sign-in/sign-in.ts';

@@ -11,7 +11,7 @@ import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../core/
 import { rateHeaders, refusalHeaders } from '../core/limits/rate-headers.ts';
 import { presentTask, type TaskRecordDeps, taskRecordSchema } from './task-view.ts';
 import { type CreatedTask, type OrderTaskDeps, type OrderRefusal, orderTask } from '../../tasks/accept/order-task.ts';
-import { type TranslateDeps, translateRequest, type TranslateRequest } from '../../tasks/accept/task-request.ts';
+import { type TranslateDeps, translateRequest, type TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
 import type { NewTask } from '../../tasks/accept/acceptance-contract.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';

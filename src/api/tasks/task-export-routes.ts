@@ -43,7 +43,12 @@ const adminExport = defineEndpoint({
   query: strictQuery(operatorTaskFilter),
   ...csvAnswer,
   handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) =>
-    prepareCsvDownload(ctx, fileName, [...columns, ...columnsOfOperators], pagesOf(deps.db, boundedOperatorFilterOf(query, deps))),
+    prepareCsvDownload(
+      ctx,
+      fileName,
+      [...columns, ...columnsOfOperators],
+      pagesOf(deps.db, boundedOperatorFilterOf(query, deps)),
+    ),
 });
 
 type Column = CsvColumn<ListedTask>;

@@ -3,7 +3,7 @@ import { dialectAdapter } from '../dialects/dialect.ts';
 import { quoteTask } from '../../credits/prices/price-rule.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { checkRequest, type CheckRequestDeps } from '../../tasks/accept/order-task.ts';
-import { type TranslateDeps, translateRequest } from '../../tasks/accept/task-request.ts';
+import { type TranslateDeps, translateRequest } from '../../tasks/accept/parse-task-request.ts';
 import { anyJsonObject, orderError } from './create-task-routes.ts';
 import { taskTerms } from '../../tasks/accept/task-terms.ts';
 

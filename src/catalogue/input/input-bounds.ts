@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { allowedValuesText, type RefuseUrl, urlSchema } from './request-text.ts';
+import { allowedValuesText, type RefuseUrl, urlSchema } from './request-texts-and-urls.ts';
 import { notListMessage, notNumberMessage } from './spelling-suggestions.ts';
 
 // The bounds that a model of the catalogue may set for its fields, and the schemas of requests that follow from them.

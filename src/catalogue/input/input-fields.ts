@@ -28,7 +28,14 @@ import {
   type OptionsBounds,
   type OptionValue,
 } from './input-options.ts';
-import { fitsCharacters, isBlank, isPlainText, notPlainTextMessage, required, urlSchema } from './request-text.ts';
+import {
+  fitsCharacters,
+  isBlank,
+  isPlainText,
+  notPlainTextMessage,
+  required,
+  urlSchema,
+} from './request-texts-and-urls.ts';
 import {
   notAmongMessage,
   notBooleanMessage,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import { isPresent, type ModelInput, standardInput, type TaskInput } from '../input/task-input.ts';
-import { allowedValuesText } from '../input/request-text.ts';
+import { allowedValuesText } from '../input/request-texts-and-urls.ts';
 import { textCommandRefusal } from './text-commands.ts';
 import { durationsOf, inputLimits, type Ratio, ratios, type Resolution, resolutions } from '../input/input-bounds.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currency } from '../prices/upstream-cost.ts';
 import { parseFileData, type FileProblem } from '../file/file-problems.ts';
 import { providerFileRulesSchema } from '../models/input-rules.ts';
-import { example, permanentErrorKinds, temporaryErrorKinds } from './provider-file-example.ts';
+import { example, permanentErrorKinds, temporaryErrorKinds } from './provider-file-example-schema.ts';
 import { compileExpression, type Expression, ExpressionError } from './jsonata-expression.ts';
 
 // The schema of a file that describes a job API over HTTP.

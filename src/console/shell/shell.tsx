@@ -7,7 +7,7 @@ import { brand } from '../api/page-brand.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { AccountBanners, OperatorBanners } from './banners/banners.tsx';
-import { BrandLogo } from './brand-mark.tsx';
+import { BrandLogo } from './brand-logo.tsx';
 import { OfflineBanner } from './banners/offline-banner.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountSidebar, OperatorSidebar } from './sidebar.tsx';

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/page-brand.ts';
 import { type Read, ReadError } from '../ui/feedback/loaded.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
-import { BrandLogo } from './brand-mark.tsx';
+import { BrandLogo } from './brand-logo.tsx';
 import { shellText } from './shell-text.ts';
 import './signed-out-frame.css';
 

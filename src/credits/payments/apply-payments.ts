@@ -16,7 +16,10 @@ export const paymentOutcomes = [
   'unknown',
 ] as const;
 /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
-export type PaymentOutcomeEvent = { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
+export type PaymentOutcomeEvent = {
+  readonly kind: 'payment_settled';
+  readonly outcome: (typeof paymentOutcomes)[number];
+};
 
 export type PaymentDeps = SettlementDeps & { readonly log: Log; readonly events: Emits<PaymentOutcomeEvent> };
 

@@ -1,4 +1,4 @@
-import type { ConversionBeforeStorage } from '../../catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../catalogue/media/conversion-before-storage.ts';
 import { stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';

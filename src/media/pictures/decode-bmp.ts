@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp';
-import { damagedImage, ImageRefusal, requireImageSides } from './decode-jpeg-png-webp.ts';
+import { damagedImage, ImageRefusal, requireImageSides } from './reencode-jpeg-png-webp.ts';
 import { sharp } from './image-library.ts';
 
 // libvips reads no BMP. Each pixel is read with its bounds checked, so a crafted file can be refused only.

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Sharp } from 'sharp';
-import { damagedImage, ImageRefusal, requireImageSides } from './decode-jpeg-png-webp.ts';
+import { damagedImage, ImageRefusal, requireImageSides } from './reencode-jpeg-png-webp.ts';
 import { heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 

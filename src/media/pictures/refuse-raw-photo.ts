@@ -1,4 +1,4 @@
-import { ImageRefusal } from './decode-jpeg-png-webp.ts';
+import { ImageRefusal } from './reencode-jpeg-png-webp.ts';
 
 const reducedImage = 254;
 const dngVersion = 50_706;

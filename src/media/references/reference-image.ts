@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMediaError, type MediaToFetch } from './fetch-media.ts';
-import { ImageRefusal } from '../pictures/decode-jpeg-png-webp.ts';
-import { reencodeAnyImage } from '../pictures/decode-any-image.ts';
+import { ImageRefusal } from '../pictures/reencode-jpeg-png-webp.ts';
+import { reencodeAnyImage } from '../pictures/reencode-any-image.ts';
 import { maxFetchedImageMegabytes } from './upload-rules.ts';
 
 type FetchReferenceImages = FetchSettings & {

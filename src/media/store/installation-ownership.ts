@@ -59,7 +59,10 @@ const claimTries = 20;
  * Compares the markers of the stores with the installation. The first process of an installation marks its stores; afterwards one of the two
  * stores must have the marker, and a new store beside it gets one. Throws if the database or a store is unavailable.
  */
-export async function claimOrCheckStores(db: Database, stores: ConfiguredStores): Promise<OwnershipMismatch | undefined> {
+export async function claimOrCheckStores(
+  db: Database,
+  stores: ConfiguredStores,
+): Promise<OwnershipMismatch | undefined> {
   const opened = await openMarkers(stores);
   for (let tries = 1; ; tries += 1) {
     const installation = await readInstallation(db);

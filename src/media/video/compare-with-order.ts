@@ -1,7 +1,11 @@
 import { countedSeconds } from '../../catalogue/prices/counted-seconds.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskResult } from '../../catalogue/tasks/task.ts';
-import { frameSizesAt720p, isClearlyAboveResolution, isClearlyBelowResolution } from '../../catalogue/media/frame-size.ts';
+import {
+  frameSizesAt720p,
+  isClearlyAboveResolution,
+  isClearlyBelowResolution,
+} from '../../catalogue/media/frame-size.ts';
 
 // The comparison of a stored video with its order: seconds, sound, ratio and size. A shortfall ends as the model declares
 // (src/tasks/end/shortfall.ts); more than ordered is delivered and reported to operators.
@@ -61,7 +65,11 @@ function ratioOf(order: Order, { widthPx, heightPx }: Measured): readonly OrderD
 
 function sizeOf({ resolution }: Order, { widthPx, heightPx }: Measured): readonly OrderDifference[] {
   const size = { widthPx, heightPx };
-  const kind = isClearlyBelowResolution(resolution, size) ? 'short' : isClearlyAboveResolution(resolution, size) ? 'more' : undefined;
+  const kind = isClearlyBelowResolution(resolution, size)
+    ? 'short'
+    : isClearlyAboveResolution(resolution, size)
+      ? 'more'
+      : undefined;
   if (kind === undefined) return [];
   return [{ aspect: 'size', kind, ordered: resolution, delivered: `${widthPx} × ${heightPx} pixels` }];
 }

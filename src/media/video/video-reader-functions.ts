@@ -35,7 +35,7 @@ export const readerFunctions = {
   audioClip: (path: string) => withInput(path, [MP3], (input) => clipOf(input, 'audio')),
   /** Decodes an image. Its decoders are loaded with the first one. */
   picture: async (path: string) =>
-    (await import('../pictures/decode-in-reader-process.ts')).reencodeOtherFormatsUnsafely(path),
+    (await import('../pictures/reencode-other-formats-unsafely.ts')).reencodeOtherFormatsUnsafely(path),
 } as const;
 
 async function withInput<T>(path: string, formats: InputFormat[], read: (input: Input) => Promise<T>): Promise<T> {

@@ -25,7 +25,10 @@ export function pageStartRow(timeUs: string, id: string, start: '-infinity' | 'i
 }
 
 /** Returns the fields of an object in the order of their names, as the values of a statement. */
-export function pickFieldValues<Given, Name extends keyof Given>(given: Given, ...names: readonly Name[]): Given[Name][] {
+export function pickFieldValues<Given, Name extends keyof Given>(
+  given: Given,
+  ...names: readonly Name[]
+): Given[Name][] {
   return names.map((name) => given[name]);
 }
 

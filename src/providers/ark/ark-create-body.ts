@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
-import { isBlank } from '../../catalogue/input/request-text.ts';
+import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
 import type { MediaLinks, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
 import { contentParts, pictureDataUrls } from '../requests/media-parts.ts';

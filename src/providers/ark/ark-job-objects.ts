@@ -4,7 +4,7 @@ import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cos
 import type { Cost, Job, JobStatus, LostCreate } from '../provider-contract.ts';
 import { findJobId } from '../jobs/find-job-id.ts';
 import type { EndState, JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { isSinceCreate, listsAllSinceCreate } from '../jobs/find-lost-create.ts';
+import { isSinceCreate, listsAllSinceCreate } from '../jobs/pick-job-of-lost-create.ts';
 import { jobFailure } from './ark-errors.ts';
 
 /** `body` is the whole record. */

@@ -5,7 +5,7 @@ import { jsonObjectIn, classifyCreate, codedErrorIn, readBody, replyOf } from '.
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
-import { findJobOfCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
+import { findJobOfCreate, unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { arkJobBody } from './ark-create-body.ts';
 import { classifyRefusal, isMissingAtArk } from './ark-errors.ts';

@@ -12,7 +12,7 @@ import {
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { unreadableLookup, retryOrGiveUpLookup } from '../jobs/find-lost-create.ts';
+import { unreadableLookup, retryOrGiveUpLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';

@@ -11,7 +11,7 @@ import {
   upstreamError,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
-import { unreadableLookup } from '../jobs/find-lost-create.ts';
+import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
 import { filePrefix } from '../requests/task-values.ts';

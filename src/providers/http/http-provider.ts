@@ -19,7 +19,7 @@ import type {
   RequestBody,
   SubmitOutcome,
 } from '../provider-contract.ts';
-import { findJobOfCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
+import { findJobOfCreate, unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import {
   createPolledProvider,
   startSubmitTimer,
@@ -31,7 +31,7 @@ import { answerData, costIn, rulesOfCreate, failureIn, foundJobsIn } from './ans
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
-import { generatedHeaders } from './provider-file-headers.ts';
+import { generatedHeaders } from './fixed-and-generated-headers.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
 import { uploadImages } from './image-uploads.ts';

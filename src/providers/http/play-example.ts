@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { Job, JobRequest, PolledProvider, SubmitOutcome, UpstreamClient } from '../provider-contract.ts';
-import type { ExampleExchange } from '../../catalogue/providers/provider-file-example.ts';
+import type { ExampleExchange } from '../../catalogue/providers/provider-file-example-schema.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
 import type { TraceExpression } from './expression-reader.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
 import type { MediaByRole, MediaRole } from '../../catalogue/media/media-by-role.ts';
-import { isBlank } from '../../catalogue/input/request-text.ts';
+import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
 import { spellImageReferences, withoutAddresses } from '../requests/task-values.ts';
 import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../provider-contract.ts';
 import { leadingImage, mediaDataUrls, mediaOfRoles, refusedAsTooLarge } from '../requests/media-parts.ts';

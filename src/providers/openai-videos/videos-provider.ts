@@ -20,7 +20,12 @@ import {
   cancelOutcomeWithoutJob,
   type JobObjectRules,
 } from '../jobs/vendor-job-object.ts';
-import { findJobOfCreate, isSinceCreate, listsAllSinceCreate, unreadableLookup } from '../jobs/find-lost-create.ts';
+import {
+  findJobOfCreate,
+  isSinceCreate,
+  listsAllSinceCreate,
+  unreadableLookup,
+} from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { bodyOfCreate, type VideosDialect, dialects } from './videos-dialects.ts';
 

@@ -24,7 +24,7 @@ import {
   putWhenFree,
   type ConformanceRun,
   stopTimeoutMs,
-} from './conformance-run.ts';
+} from './conformance-requests-and-findings.ts';
 import { checkRange, checkDownload } from './conformance-download.ts';
 
 // Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.

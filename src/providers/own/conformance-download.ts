@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { detailOf, replyOf } from '../answers.ts';
 import { failed, pass, skipped, type RuleVerdict } from './conformance-rules.ts';
-import type { ConformanceRunOptions } from './conformance-run.ts';
+import type { ConformanceRunOptions } from './conformance-requests-and-findings.ts';
 
 // The video of a job in a check: whole, and from any byte on.
 

@@ -106,7 +106,9 @@ const fieldsSchema = z
   });
 
 /** Checks the rules that apply to every answer. */
-export function verdictsOnEveryAnswer(all: readonly Received[]): readonly (readonly [ConformanceRuleName, RuleVerdict])[] {
+export function verdictsOnEveryAnswer(
+  all: readonly Received[],
+): readonly (readonly [ConformanceRuleName, RuleVerdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
   const records = answered.filter((one) => statusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);

@@ -10,7 +10,7 @@ import type {
   RequestBody,
 } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
-import { unreadableLookup } from '../jobs/find-lost-create.ts';
+import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
@@ -46,7 +46,8 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
       if (found.status.state === 'missing') return { kind: 'not_created' };
       return { kind: 'later', afterMs: found.status.retryAfterMs ?? unreadableLookup.afterMs };
     },
-    statusOf: async (job, signal) => records.statusOf(await call('GET', job, timeoutsAfterCreate.statusMs, signal), job),
+    statusOf: async (job, signal) =>
+      records.statusOf(await call('GET', job, timeoutsAfterCreate.statusMs, signal), job),
     cancel: async (job, signal) =>
       records.cancelOutcomeOf(await call('DELETE', job, timeoutsAfterCreate.cancelMs, signal), job),
   });

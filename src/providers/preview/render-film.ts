@@ -50,7 +50,9 @@ export async function renderFilm(
   const random = createRandom(seed, 'scenery');
   const request = { frame, filmFrames, random, palette: choosePalette(random) };
   const [picture, titles, sound] = await Promise.all([
-    images.length > 0 ? photographLayers(images, request) : Promise.all(randomSceneDrawings(request).map(renderDrawing)),
+    images.length > 0
+      ? photographLayers(images, request)
+      : Promise.all(randomSceneDrawings(request).map(renderDrawing)),
     titleLayers(title, model, request),
     input.generateAudio ? writeSound(workFolder, seed, input.duration) : [],
   ]);

@@ -15,17 +15,18 @@ export const commands: Readonly<Record<string, AddCommand>> = {
     (await import('./commands/account-commands.ts')).addAccountCommands(program, await runner(program)),
   credits: async (program) =>
     (await import('./commands/account-commands.ts')).addCreditsCommands(program, await runner(program)),
-  key: async (program) => (await import('./commands/key-commands.ts')).addKeyCommands(program, await runner(program)),
+  key: async (program) =>
+    (await import('./commands/key-and-secret-commands.ts')).addKeyCommands(program, await runner(program)),
   operator: async (program) =>
-    (await import('./commands/key-commands.ts')).addOperatorCommands(program, await runner(program)),
+    (await import('./commands/key-and-secret-commands.ts')).addOperatorCommands(program, await runner(program)),
   user: async (program) =>
     (await import('./commands/user-link-and-erase-commands.ts')).addUserCommands(program, await runner(program)),
   'top-up': async (program) =>
     (await import('./commands/top-up-reconcile-command.ts')).addTopUpReconcileCommand(program, await runner(program)),
   'callback-secret': async (program) =>
-    (await import('./commands/key-commands.ts')).addCallbackSecretCommands(program, await runner(program)),
+    (await import('./commands/key-and-secret-commands.ts')).addCallbackSecretCommands(program, await runner(program)),
   secret: async (program) =>
-    (await import('./commands/key-commands.ts')).addSecretCommands(program, await runner(program)),
+    (await import('./commands/key-and-secret-commands.ts')).addSecretCommands(program, await runner(program)),
   audit: async (program) =>
     (await import('./commands/account-commands.ts')).addLedgerAuditCommand(program, await runner(program)),
   reconcile: async (program) =>
@@ -40,5 +41,5 @@ export const commands: Readonly<Record<string, AddCommand>> = {
 };
 
 async function runner(program: Command) {
-  return (await import('./run-command.ts')).createDatabaseRunner(program);
+  return (await import('./run-on-database.ts')).createDatabaseRunner(program);
 }

@@ -13,7 +13,9 @@ export const anyText = z.string();
 
 export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
-export const moderationHookShape = z.enum(moderationHookShapes, { error: `must be ${moderationHookShapes.join(' or ')}` });
+export const moderationHookShape = z.enum(moderationHookShapes, {
+  error: `must be ${moderationHookShapes.join(' or ')}`,
+});
 export const hookOnError = z.enum(hookErrorChoices, { error: `must be ${hookErrorChoices.join(' or ')}` });
 
 export const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');

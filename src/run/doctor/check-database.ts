@@ -13,7 +13,7 @@ import { paymentHealthFinding } from './check-payments.ts';
 import { isStripeTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { unusedPricesFinding } from './check-prices.ts';
-import { invalidResultsFinding } from './check-recent-shortfalls.ts';
+import { invalidResultsFinding } from './check-invalid-results.ts';
 import { listInvalidResults } from '../../tasks/list/operator-task-queries.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 

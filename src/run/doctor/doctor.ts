@@ -2,11 +2,17 @@ import type { Config } from '../config/config.ts';
 import { type QueueName, queueNames } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { workFolderOf } from '../config/complete-settings.ts';
+import { workFolderOf } from '../config/settings-and-derived-values.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
-import { checkAllowList, checkCatalogue, checkLostJobs, checkPublicUrl, checkSecretEntropy } from './check-settings.ts';
-import { checkOwnership } from './check-ownership.ts';
+import {
+  checkAllowList,
+  checkCatalogue,
+  checkLostJobs,
+  checkPublicUrl,
+  checkSecretEntropy,
+} from './check-risky-settings.ts';
+import { checkOwnership } from './check-installation.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkEmbeddedFolderDisk, checkStore } from './check-store.ts';

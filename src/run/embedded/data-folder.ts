@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { leastSecretLength } from '../config/setting-kinds.ts';
 import { errorCode, SetupError } from '../../platform/errors.ts';
 import { createLog, type Log } from '../../platform/log/log.ts';
-import { folderError, makePrivateFolder } from '../../platform/process/startup-errors.ts';
+import { folderError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
 import { boundServerLog, keepLogBounded } from './server-log.ts';
 
 /**

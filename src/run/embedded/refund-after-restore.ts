@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '../config/complete-settings.ts';
+import type { Settings } from '../config/settings-and-derived-values.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';

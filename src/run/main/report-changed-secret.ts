@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import type { Settings } from '../config/complete-settings.ts';
+import type { Settings } from '../config/settings-and-derived-values.ts';
 import { listSealedSecrets } from '../doctor/database-facts.ts';
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
 import type { Database } from '../../platform/database/database.ts';

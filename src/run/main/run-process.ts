@@ -11,7 +11,7 @@ import {
   tolerateOutputErrors,
 } from './run-until-signal.ts';
 import { startTracing } from './monitoring/tracing.ts';
-import { externalSettings, type Drainable, type Settings } from '../config/complete-settings.ts';
+import { externalSettings, type Drainable, type Settings } from '../config/settings-and-derived-values.ts';
 
 type StartPart = (
   settings: Settings,

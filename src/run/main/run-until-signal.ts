@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
-import type { Drainable } from '../config/complete-settings.ts';
+import type { Drainable } from '../config/settings-and-derived-values.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 export const processDrainMs = 45_000;

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runProcess } from './run-process.ts';
-import type { Settings } from '../config/complete-settings.ts';
+import type { Settings } from '../config/settings-and-derived-values.ts';
 import { startWorker } from './start-worker.ts';
 
 export function runWorker(given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {

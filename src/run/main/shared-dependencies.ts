@@ -1,5 +1,5 @@
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
-import type { Settings } from '../config/complete-settings.ts';
+import type { Settings } from '../config/settings-and-derived-values.ts';
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';

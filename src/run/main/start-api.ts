@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailSignatureOf } from '../../platform/brand/brand.ts';
-import type { Drainable, Settings } from '../config/complete-settings.ts';
+import type { Drainable, Settings } from '../config/settings-and-derived-values.ts';
 import { createApp } from '../../api/app.ts';
 import { publishConsole } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/http-server.ts';
 import { createMailer } from '../../platform/mail/mailer.ts';
 import { sendMailsUntilClosed } from '../../platform/mail/send-mails.ts';
-import { listenError, makePrivateFolder } from '../../platform/process/startup-errors.ts';
+import { listenError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { isCookieExposed } from '../../api/sign-in/session-cookie.ts';
 import { type Database, withResponseLimit } from '../../platform/database/database.ts';

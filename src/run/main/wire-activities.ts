@@ -29,9 +29,9 @@ import type { ResultStore } from '../../media/store/result-store.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers, ProviderTester } from '../../providers/provider-registry.ts';
+import type { Providers, ProviderTester } from '../../providers/open-providers.ts';
 import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
-import type { ParsedTaskRequest } from '../../tasks/accept/task-request.ts';
+import type { ParsedTaskRequest } from '../../tasks/accept/parse-task-request.ts';
 
 /** The parts of a worker process. An activity uses those that it declares. */
 export type WorkerParts = {

@@ -20,11 +20,11 @@ import { createProviderClient, type ProviderClient } from '../../platform/outbou
 import { createCallbackPoster } from '../../tasks/callbacks/post-callback.ts';
 import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
-import { createProviders } from '../../providers/provider-registry.ts';
+import { createProviders } from '../../providers/open-providers.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
-import { createLiveRequestParser } from '../../tasks/accept/task-request.ts';
-import { ownServerAddresses, type Settings } from '../config/complete-settings.ts';
+import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
+import { ownServerAddresses, type Settings } from '../config/settings-and-derived-values.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';

@@ -8,8 +8,8 @@ import {
   type ModelInput,
   requiredBy,
 } from '../../catalogue/input/task-input.ts';
-import type { RefuseUrl } from '../../catalogue/input/request-text.ts';
-import { callBackUrlSchema, modelNameSchema } from './task-request.ts';
+import type { RefuseUrl } from '../../catalogue/input/request-texts-and-urls.ts';
+import { callBackUrlSchema, modelNameSchema } from './parse-task-request.ts';
 
 // The create request in documents: the reference, the schemas of `GET /models` and MCP, and samples. No create passes through this file.
 

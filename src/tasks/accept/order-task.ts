@@ -16,7 +16,7 @@ import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } fro
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
 import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
-import type { TranslatedRequest } from './task-request.ts';
+import type { TranslatedRequest } from './parse-task-request.ts';
 import { taskTerms } from './task-terms.ts';
 
 /** The request of an authenticated caller, and errors outside of its input, which a refusal lists first. */

@@ -40,7 +40,10 @@ export const findOrderedTask = maybeOne<OrderedTask, [taskId: string]>({
 type DeliveredPrice = { readonly credits: number; readonly creditsPerSecond: number };
 
 // Operators' prices are append-only, so the price at the acceptance can be computed at any later time.
-const priceDelivered = maybeOne<DeliveredPrice, [taskId: string, seconds: number, listed: readonly AmountsWithPriceName[]]>({
+const priceDelivered = maybeOne<
+  DeliveredPrice,
+  [taskId: string, seconds: number, listed: readonly AmountsWithPriceName[]]
+>({
   name: 'price-delivered-video',
   text: `
 select $2::integer * credits_per_second + credits_per_video as credits, credits_per_second as "creditsPerSecond"

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import type { TierEntry } from '../../catalogue/file/catalogue-schema.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { RunProvider, Job as UpstreamJob, JobStatus, PolledProvider } from '../../providers/provider-contract.ts';
-import type { OpenProvider } from '../../providers/provider-registry.ts';
+import type { OpenProvider } from '../../providers/open-providers.ts';
 import type { OpenJobState } from './job-states.ts';
 import type { JobRowKey, ProviderJob } from './provider-jobs.ts';
 import type { GeneratingTask } from '../task-rows.ts';

@@ -2,7 +2,11 @@ import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
-import { compareWithServers, type WorkflowCheckDeps, workflowsIn } from '../../providers/comfy/workflow-checks.ts';
+import {
+  compareWithServers,
+  type WorkflowCheckDeps,
+  workflowsIn,
+} from '../../providers/comfy/compare-workflows-with-servers.ts';
 import { endCooldown, holdPoolForOperator, listPools, listProviderSwitches } from './provider-pools.ts';
 
 // Closes the pools of ComfyUI workflows that their servers cannot run.

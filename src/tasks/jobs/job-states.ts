@@ -6,7 +6,7 @@ type JobStateRule = {
   /** Condition on a row of `provider_jobs` in this state; an open job also has no outcome. */
   readonly row: string;
   /** The file in `activities/generation` whose step continues an open job. A state without one is an end, and the `outcome` of the row. */
-  readonly step?: 'submit-job' | 'run-in-request' | 'recover-job' | 'follow-job' | 'fetch-video';
+  readonly step?: 'submit-job' | 'run-in-request' | 'recover-job' | 'follow-job' | 'fetch-and-stage-video';
   /** True for an end after which the job may still run, and cost, upstream, until the row is settled. */
   readonly mayRun?: boolean;
   readonly leadsTo: readonly string[];
@@ -40,7 +40,7 @@ export const jobStates = {
   succeeded: {
     means: 'The job has ended upstream, which frees its slot. The video is not stored yet.',
     row: 'submitted_at is not null and upstream_ended_at is not null',
-    step: 'fetch-video',
+    step: 'fetch-and-stage-video',
     leadsTo: ['success', 'fail', 'abandoned', 'late_success'],
   },
   success: {

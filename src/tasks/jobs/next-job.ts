@@ -2,7 +2,7 @@ import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import { remainingTiersOf } from '../../catalogue/models/upstreams-for-task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers } from '../../providers/provider-registry.ts';
+import type { Providers } from '../../providers/open-providers.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, JobInState, AttemptEndWithoutVideo } from './attempt-job.ts';

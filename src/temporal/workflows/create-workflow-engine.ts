@@ -16,7 +16,7 @@ import type {
 import { callWithin } from '../connection/connect.ts';
 import { describeTaskWorkflow, describeWorkflow, unlessMissing } from './describe-workflow.ts';
 import { deleteTaskHistories } from './delete-task-histories.ts';
-import { endRetryPauses } from './retry-paused-activities.ts';
+import { endRetryPauses } from './end-retry-pauses.ts';
 import { searchAttributes } from '../connection/search-attributes.ts';
 
 const limitMs = 10_000;

@@ -8,7 +8,7 @@ import { incomingKeyOf } from '../../../activities/task-file-keys.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
-import type { OpenProvider } from '../../../src/providers/provider-registry.ts';
+import type { OpenProvider } from '../../../src/providers/open-providers.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import {
   countOtherUnansweredCreates,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../../src/providers/provider-registry.ts';
+import type { OpenProvider } from '../../../src/providers/open-providers.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
 import { playTask } from '../../support/tasks/play-task.ts';

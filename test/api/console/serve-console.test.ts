@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { publishConsole } from '../../../src/api/console/serve-console.ts';
-import { publishConsoleAssets } from '../../../src/api/console/console-assets.ts';
+import { publishConsoleAssets } from '../../../src/api/console/stored-console-files.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 let service: HttpService;

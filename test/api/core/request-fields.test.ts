@@ -28,7 +28,12 @@ const x = (count: number) => 'x'.repeat(count);
 type Values = readonly unknown[];
 const fields: readonly (readonly [name: string, schema: z.ZodType, accepted: Values, refused: Values])[] = [
   ['unixMs', unixMs, [0, 1], [-1, 0.5, '1', null]],
-  ['plain text', oneLineTextField(3), ['a', ' a ', 'abc', 'äöü'], ['', ' ', '\u00a0', '\u200b', 'abcd', 'a\n', 'a\u202e', 7]],
+  [
+    'plain text',
+    oneLineTextField(3),
+    ['a', ' a ', 'abc', 'äöü'],
+    ['', ' ', '\u00a0', '\u200b', 'abcd', 'a\n', 'a\u202e', 7],
+  ],
   ['a reason', reasonField, ['x', x(500)], ['', ' ', x(501)]],
   ['one of', oneOf(['a', 'b']), ['a', 'b'], ['c', 'A', '', null]],
   ['a whole number', wholeNumberField(2, 4), [2, 3, 4], [1, 5, 2.5, '3', null, Infinity]],

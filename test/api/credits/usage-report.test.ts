@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
-import { addTasksToUsageSums, listUsageByGroupAndDay } from '../../../src/credits/reports/usage-days-and-latencies.ts';
+import { addTasksToUsageSums, listUsageByGroupAndDay } from '../../../src/credits/reports/usage-sums-and-latencies.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { setTaskTimes } from '../../support/database/aged-task.ts';

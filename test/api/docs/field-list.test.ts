@@ -7,7 +7,7 @@ import type {
   DescribedOperation,
   OpenApiDescription,
   OpenApiSchema,
-} from '../../../src/api/docs/read-openapi-document.ts';
+} from '../../../src/api/docs/openapi-types-and-lookups.ts';
 
 const refTo = (name: string): OpenApiSchema => ({ $ref: `#/components/schemas/${name}` });
 const description: OpenApiDescription = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OpenApiDescription, DescribedOperation } from '../../../src/api/docs/read-openapi-document.ts';
+import type { OpenApiDescription, DescribedOperation } from '../../../src/api/docs/openapi-types-and-lookups.ts';
 import { operationSection, operationSamples } from '../../../src/api/docs/operation-section.ts';
 import type { ReferenceEntry } from '../../../src/api/docs/samples/example-request.ts';
 

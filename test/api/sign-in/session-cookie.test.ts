@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SignedIn } from '../../../src/accounts/sign-in/session-lifetimes.ts';
+import type { SignedIn } from '../../../src/accounts/sign-in/session-and-security-events.ts';
 import {
   clearedSessionCookie,
   isCookieExposed,

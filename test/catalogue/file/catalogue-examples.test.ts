@@ -9,7 +9,7 @@ import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts'
 import { inputErrorsOfModel } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { priceAt } from '../../../src/catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../../src/tasks/accept/documented-task-request.ts';
-import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
+import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import { argumentsOf, documentedRecipes } from '../../support/documents/documented-examples.ts';
 
 const prices = [{ creditsPerSecond: 7 }];

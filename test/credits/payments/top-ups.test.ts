@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { AccountClosed } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { listOpenCheckouts } from '../../../src/credits/payments/expire-unpaid-checkout.ts';
+import { listOpenCheckouts } from '../../../src/credits/payments/expire-or-settle-checkout.ts';
 import {
   abandonTopUp,
   createTopUpOrder,

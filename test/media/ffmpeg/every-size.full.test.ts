@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { frameSize } from '../../../src/catalogue/media/frame-size.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
-import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import { type Ratio, ratios, type Resolution, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';

@@ -1,4 +1,4 @@
-import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import assert from 'node:assert/strict';
 import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

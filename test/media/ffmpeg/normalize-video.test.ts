@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
-import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import { makeLastFrame } from '../../../src/media/ffmpeg/last-frame.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';

@@ -11,7 +11,7 @@ import { createVideoInspector } from '../../../src/media/video/inspect-and-make-
 import { aiSourceType } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';

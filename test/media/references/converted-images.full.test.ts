@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
-import { reencodeAnyImage } from '../../../src/media/pictures/decode-any-image.ts';
+import { reencodeAnyImage } from '../../../src/media/pictures/reencode-any-image.ts';
 import { codesOf, patches } from '../../corpus/hdr-film.ts';
 import { heicOf } from '../../corpus/heic.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';

@@ -9,7 +9,7 @@ import {
   mediaFormats,
 } from '../../../src/media/references/upload-rules.ts';
 import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
-import { maxUrlLength } from '../../../src/catalogue/input/request-text.ts';
+import { maxUrlLength } from '../../../src/catalogue/input/request-texts-and-urls.ts';
 
 // Pages for people state limits in words. Those of the reference are generated.
 

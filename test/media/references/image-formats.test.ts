@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 

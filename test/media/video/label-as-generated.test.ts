@@ -1,4 +1,4 @@
-import type { ConversionBeforeStorage } from '../../../src/catalogue/media/stored-video-requirements.ts';
+import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

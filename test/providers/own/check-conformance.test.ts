@@ -3,7 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { checkConformance } from '../../../src/providers/own/check-conformance.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { type Finding, type ConformanceRuleName, conformanceRules } from '../../../src/providers/own/conformance-rules.ts';
+import {
+  type Finding,
+  type ConformanceRuleName,
+  conformanceRules,
+} from '../../../src/providers/own/conformance-rules.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/own-protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { clientFor } from '../loopback-client.ts';

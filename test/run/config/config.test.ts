@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Environment, readConfig, removeEnvironmentSettings } from '../../../src/run/config/config.ts';
-import { defaultModerationHook } from '../../../src/run/config/complete-settings.ts';
+import { defaultModerationHook } from '../../../src/run/config/settings-and-derived-values.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
 describe('readConfig', () => {

@@ -89,7 +89,13 @@ test('a full disk is named first, and what follows from it, or from the database
     { ...installation, ...after('work folder') },
     mail,
   ]);
-  assert.deepEqual(adviseCausesFirst(found), [store, database, temporal, { ...installation, ...after('database') }, mail]);
+  assert.deepEqual(adviseCausesFirst(found), [
+    store,
+    database,
+    temporal,
+    { ...installation, ...after('database') },
+    mail,
+  ]);
   const others = [
     warning('database', 'old', 'of its age'),
     temporal,

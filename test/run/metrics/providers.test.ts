@@ -7,7 +7,7 @@ import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { createProviders } from '../../../src/providers/provider-registry.ts';
+import { createProviders } from '../../../src/providers/open-providers.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { faults, type FaultProxy, startFaultProxy } from '../../fakes/fault-proxy.ts';

@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/run/config/config.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type Drainable } from '../../../src/run/config/complete-settings.ts';
+import { externalSettings, type Drainable } from '../../../src/run/config/settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';

@@ -1,5 +1,5 @@
 import type { WithModels } from '../../../src/catalogue/models/model.ts';
-import type { OpenApiDescription } from '../../../src/api/docs/read-openapi-document.ts';
+import type { OpenApiDescription } from '../../../src/api/docs/openapi-types-and-lookups.ts';
 import { operationSamples } from '../../../src/api/docs/operation-section.ts';
 import { referenceEntryOf } from '../../../src/api/docs/reference-page.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';

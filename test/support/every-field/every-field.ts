@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { convertClip } from '../../../src/media/ffmpeg/convert-clip.ts';
-import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
 import { type FieldName, mediaFields } from '../../../src/catalogue/input/task-input.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';

@@ -2,7 +2,7 @@ import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { StoredFile } from '../../../src/media/store/result-store.ts';
 import type { Provider } from '../../../src/providers/provider-contract.ts';
 import type { Poller } from '../../../src/providers/jobs/poller.ts';
-import { openProvider, type OpenProvider, type Providers } from '../../../src/providers/provider-registry.ts';
+import { openProvider, type OpenProvider, type Providers } from '../../../src/providers/open-providers.ts';
 
 /** A process dies at its n-th call, before it or after it (its response is lost). Counted from 0. */
 export type DeathPoint = { readonly call: number; readonly when: 'before' | 'after' };

@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
 import type { Model } from '../../../src/catalogue/models/model.ts';
 import type { Scope } from '../../../src/accounts/keys/scopes-and-caller.ts';
-import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
+import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import { defaultBrand } from './defaults/default-brand.ts';
 import { type AppNeeds, createApp } from '../../../src/api/app.ts';
 import { noModerator } from './defaults/no-moderator.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
+import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';

@@ -7,7 +7,11 @@ import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type Drainable, type Settings } from '../../../src/run/config/complete-settings.ts';
+import {
+  externalSettings,
+  type Drainable,
+  type Settings,
+} from '../../../src/run/config/settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';

@@ -5,7 +5,7 @@ import type { RunProvider, Provider } from '../../../src/providers/provider-cont
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { JobTerms } from '../../../src/providers/provider-contract.ts';
-import { openProvider } from '../../../src/providers/provider-registry.ts';
+import { openProvider } from '../../../src/providers/open-providers.ts';
 import { inputLimits, ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
 import { standardInput } from '../../../src/catalogue/input/task-input.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
 import { type ArkUpstream, startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { skipWithoutCog, startCogUpstream } from '../../fakes/cog/cog-server.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';

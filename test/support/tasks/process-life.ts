@@ -6,7 +6,7 @@ import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/platform/outbound/provider-client.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { createProviders } from '../../../src/providers/provider-registry.ts';
+import { createProviders } from '../../../src/providers/open-providers.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { catalogueOf, type PlacedKind } from '../../fakes/provider-kinds.ts';
 import { catalogueAt, workerParts } from '../service/worker-parts.ts';

@@ -6,7 +6,7 @@ import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
+import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { mainQueue } from '../../../src/run/main/worker-options.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';

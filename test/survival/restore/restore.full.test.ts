@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import type { Settings } from '../../../src/run/config/complete-settings.ts';
+import type { Settings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { adoptStores } from '../../../src/media/store/installation-ownership.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

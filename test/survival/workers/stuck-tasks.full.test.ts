@@ -6,7 +6,7 @@ import { createReconcileTasks } from '../../../activities/maintenance/reconcile-
 import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { Drainable, Settings } from '../../../src/run/config/complete-settings.ts';
+import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

@@ -5,7 +5,7 @@ import { defaultModels, type Model, modelCatalogue } from '../../../src/catalogu
 import { describeFieldError } from '../../../src/platform/text/field-errors.ts';
 import { fieldsOfModel } from '../../../src/catalogue/input/task-input.ts';
 import { inputJsonSchema, sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
-import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
+import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import { taskTerms } from '../../../src/tasks/accept/task-terms.ts';
 
 const [standard] = defaultModels;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import { uploadUrl } from '../../../src/media/references/upload-rules.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
-import { createLiveRequestParser } from '../../../src/tasks/accept/task-request.ts';
+import { createLiveRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 
 test('requests are parsed by the catalogue in force: its models, and what their upstreams take', () => {
   const catalogueOf = (model: string, durations: readonly number[]) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { openProvider } from '../../../src/providers/provider-registry.ts';
+import { openProvider } from '../../../src/providers/open-providers.ts';
 import type { Cost, UpstreamError } from '../../../src/providers/provider-contract.ts';
 import {
   coolDown,

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { isObject } from '../../../platform/text/json.ts';
 import { fieldPath } from '../../../platform/text/field-errors.ts';
-import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
+import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-texts-and-urls.ts';
 import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { maxBodyBytes } from '../request-sizes.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../platform/text/json.ts';
 import { maxFieldErrors } from '../../../platform/text/field-errors.ts';
-import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-text.ts';
+import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-texts-and-urls.ts';
 import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { requireTypeAndSize, readBodyBytes, readJson, refuseProto } from './read-body.ts';

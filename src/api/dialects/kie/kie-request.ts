@@ -4,7 +4,7 @@ import { type ModelCatalogue, modelOfAlias, namesOfModels } from '../../../catal
 import { unknownModelMessage } from '../../../catalogue/input/spelling-suggestions.ts';
 import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
-import type { ParsedTaskRequest, RequestParser } from '../../../tasks/accept/task-request.ts';
+import type { ParsedTaskRequest, RequestParser } from '../../../tasks/accept/parse-task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =

@@ -3,7 +3,12 @@ import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/mod
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { duplicateSpellingErrors, jsonFromText, withoutEmptyFields, translateGivenFields } from '../translate-fields.ts';
+import {
+  duplicateSpellingErrors,
+  jsonFromText,
+  withoutEmptyFields,
+  translateGivenFields,
+} from '../translate-fields.ts';
 import { clientPathsOf, type FieldsWithErrors, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 

@@ -8,7 +8,7 @@ import {
   resolveSchema,
   type OpenApiSchema,
   successResponseOf,
-} from '../read-openapi-document.ts';
+} from '../openapi-types-and-lookups.ts';
 import { exampleValue } from './example-value.ts';
 
 /** An endpoint with its entry in the OpenAPI document. */

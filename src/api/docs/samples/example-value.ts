@@ -1,4 +1,4 @@
-import { type OpenApiDescription, resolveSchema, type OpenApiSchema } from '../read-openapi-document.ts';
+import { type OpenApiDescription, resolveSchema, type OpenApiSchema } from '../openapi-types-and-lookups.ts';
 
 const exampleTime = 1_764_115_200_000;
 const byFormat: Readonly<Record<string, string>> = {

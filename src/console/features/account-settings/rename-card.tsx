@@ -1,6 +1,6 @@
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useMe } from '../../api/session.ts';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';

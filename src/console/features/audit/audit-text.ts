@@ -18,7 +18,10 @@ export const auditText = {
 } as const;
 
 /** The means of an actor other than a person in the console. */
-export const nonConsoleActorWords: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
+export const nonConsoleActorWords: Readonly<Record<string, string>> = {
+  operator: 'API key',
+  command_line: 'command line',
+};
 
 export const actionWord = (action: string) => labelOrName(actionTexts, action);
 

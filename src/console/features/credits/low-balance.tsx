@@ -1,5 +1,5 @@
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';

@@ -3,7 +3,7 @@ import type { SpendCap } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';

@@ -4,7 +4,7 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { Plus, Send } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Facts } from '../../ui/page-layout.tsx';

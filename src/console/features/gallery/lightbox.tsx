@@ -14,7 +14,7 @@ import { DownloadLink } from '../tasks/detail/task-actions.tsx';
 import { galleryText } from './gallery-text.ts';
 import { ShareDialog } from './share-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
-import type { VideoLinks } from './favorites-and-video-links.ts';
+import type { VideoLinks } from './favorites-and-steady-links.ts';
 
 type LightboxProps = {
   readonly video: GalleryVideo;

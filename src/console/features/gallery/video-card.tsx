@@ -3,7 +3,7 @@ import type { GalleryVideo } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { Film, Star } from '../../ui/controls/icons.ts';
 import { galleryText } from './gallery-text.ts';
-import type { VideoLinks } from './favorites-and-video-links.ts';
+import type { VideoLinks } from './favorites-and-steady-links.ts';
 
 type CardProps = {
   readonly video: GalleryVideo;

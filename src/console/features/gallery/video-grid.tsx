@@ -7,7 +7,7 @@ import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { galleryText } from './gallery-text.ts';
 import { Lightbox } from './lightbox.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { useFavorites, useSteadyLinks } from './favorites-and-video-links.ts';
+import { useFavorites, useSteadyLinks } from './favorites-and-steady-links.ts';
 import { useVideoSelection } from './use-video-selection.ts';
 import { VideoCard } from './video-card.tsx';
 import './gallery.css';

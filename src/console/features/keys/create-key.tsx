@@ -10,7 +10,7 @@ import { useFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from '../credits/spend-cap-fields.tsx';
-import { NewKeySecretDialog } from './key-actions.tsx';
+import { NewKeySecretDialog } from './rotate-and-revoke-key.tsx';
 import type { OptionalAccountProps } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 

@@ -7,7 +7,7 @@ import { List } from '../../ui/lists/list.tsx';
 import { number } from '../../ui/number-formats.tsx';
 import { actionColumn, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { KeyActions } from './key-actions.tsx';
+import { KeyActions } from './rotate-and-revoke-key.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 

@@ -11,7 +11,7 @@ import { Card } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { ModelAndPriceName } from '../prices/price-names-and-amounts.tsx';
-import { PaymentAndCreditTiles } from './money-received-tiles.tsx';
+import { PaymentAndCreditTiles } from './payment-and-credit-tiles.tsx';
 import { marginText } from './margin-text.ts';
 
 const periods = ['1', '7', '30', '90'] as const;

@@ -101,11 +101,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             kind: 'end',
             cell: (price) => {
               const { current } = amountsAtTime(price, now);
-              return current === undefined ? (
-                <span class="faint">{modelsText.notYet}</span>
-              ) : (
-                creditPriceWords(current)
-              );
+              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : creditPriceWords(current);
             },
           },
           ...(isAnnounced

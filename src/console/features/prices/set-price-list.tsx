@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { StateWord } from '../../ui/controls/badge.tsx';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { creditPriceWords } from '../../ui/number-formats.tsx';

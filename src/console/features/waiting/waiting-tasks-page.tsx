@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
-import { OperatorViewAwareButton } from './read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from './operator-view-aware-button.tsx';
 import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button, type ButtonProps } from '../controls/button.tsx';
-import { OperatorViewAwareButton } from './read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from './operator-view-aware-button.tsx';
 import type { Icon } from '../controls/icon.ts';
 import { X } from '../controls/icons.ts';
 import { Toasts } from '../feedback/toast.tsx';

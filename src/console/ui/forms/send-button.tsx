@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Body, SendPath } from '../../api/call.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import type { ButtonProps } from '../controls/button.tsx';
-import { OperatorViewAwareButton } from './read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from './operator-view-aware-button.tsx';
 import { toast, toastFailure } from '../feedback/toast.tsx';
 
 type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {

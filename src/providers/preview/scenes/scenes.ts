@@ -21,7 +21,10 @@ function hills(request: SceneRequest): readonly Drawing[] {
   const { deep, low, mid, high } = request.palette;
   const direction = choose(request.random, [1, -1]);
   return [1, 2, 3, 5].map((pxPerFrame, i) => {
-    const colors = [colorOnScale(i / 3, colorOnScale(0.6, high, mid), low, deep), colorOnScale(i / 3, low, deep, deep)] as const;
+    const colors = [
+      colorOnScale(i / 3, colorOnScale(0.6, high, mid), low, deep),
+      colorOnScale(i / 3, low, deep, deep),
+    ] as const;
     return strip(request, direction * pxPerFrame, {
       top: 0.4 + 0.1 * i,
       height: 0.04 + 0.012 * i,

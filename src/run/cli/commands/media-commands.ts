@@ -13,7 +13,7 @@ import { markMediaDeleted } from '../../../tasks/end/expired-media.ts';
 import { addCommand } from '../add-command.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import type { CommandContext, RunOnDatabase } from '../run-command.ts';
+import type { CommandContext, RunOnDatabase } from '../run-on-database.ts';
 
 export function addMediaCommands(program: Command, run: RunOnDatabase): void {
   const media = addCommand(program, 'media').description('check and copy the files of results');

@@ -4,7 +4,7 @@ import { SetupError } from '../../../platform/errors.ts';
 import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import { withRunningDatabase } from '../run-command.ts';
+import { withRunningDatabase } from '../run-on-database.ts';
 
 export function addMigrateCommand(program: Command): void {
   addCommand(program, 'migrate')
@@ -40,7 +40,7 @@ async function explainConnectionError(error: unknown): Promise<never> {
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {
-  const { withCheckedTemporal } = await import('../with-usable-temporal.ts');
+  const { withCheckedTemporal } = await import('../with-checked-temporal.ts');
   const { registerSearchAttributes } = await import('../../../temporal/connection/search-attributes.ts');
   return withCheckedTemporal(target, (client) => registerSearchAttributes(client));
 }

@@ -5,8 +5,8 @@ import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queu
 import { addCommand } from '../add-command.ts';
 import { parseInstant } from '../arguments.ts';
 import { type CommandAnswer, CommandError, wrongUsage } from '../command-output.ts';
-import { type CommandContext, type RunOnDatabase, temporalOf } from '../run-command.ts';
-import { reportTasksAndBooks } from './reconcile-report.ts';
+import { type CommandContext, type RunOnDatabase, temporalOf } from '../run-on-database.ts';
+import { reportTasksAndBooks } from './tasks-and-books-report.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
   addCommand(program, 'reconcile', '--report', '--restored', '--report --since 2026-11-01T00:00:00Z --json')
@@ -65,6 +65,6 @@ async function withTemporal<T>(
   const target = await temporalOf(config);
   if (target === undefined)
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
-  const { withCheckedTemporal } = await import('../with-usable-temporal.ts');
+  const { withCheckedTemporal } = await import('../with-checked-temporal.ts');
   return withCheckedTemporal(target, (client) => use(client, taskQueuesOf(config.taskQueue)));
 }

@@ -8,7 +8,7 @@ import { reconcilePayments } from '../../../credits/payments/payment-reconciliat
 import { addCommand } from '../add-command.ts';
 import { wholeNumberParser } from '../arguments.ts';
 import { type CommandAnswer, CommandError } from '../command-output.ts';
-import type { CommandContext, RunOnDatabase } from '../run-command.ts';
+import type { CommandContext, RunOnDatabase } from '../run-on-database.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addTopUpReconcileCommand(program: Command, run: RunOnDatabase): void {

@@ -14,7 +14,7 @@ import {
 } from '../../../../clients/typescript/src/index.ts';
 import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import { ensureSigningSecrets } from '../../../tasks/callbacks/signing-secrets.ts';
-import type { Settings } from '../../config/complete-settings.ts';
+import type { Settings } from '../../config/settings-and-derived-values.ts';
 import { probeVideo } from '../../../media/video/probe-video.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { createAccount } from '../../../credits/open-account.ts';

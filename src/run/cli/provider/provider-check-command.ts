@@ -17,13 +17,13 @@ import { createProviderClient } from '../../../platform/outbound/provider-client
 import type { JsonObject } from '../../../platform/text/json.ts';
 import { checkConformance } from '../../../providers/own/check-conformance.ts';
 import type { Finding } from '../../../providers/own/conformance-rules.ts';
-import type { ConformanceRunOptions } from '../../../providers/own/conformance-run.ts';
+import type { ConformanceRunOptions } from '../../../providers/own/conformance-requests-and-findings.ts';
 import { ownJobBody } from '../../../providers/own/own-provider.ts';
 import { addCommand } from '../add-command.ts';
 import { parseId, textParser, wholeNumberParser } from '../arguments.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
 import { CommandError, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
-import { adviseOnTrialVideo, trialRequest } from './provider-trial.ts';
+import { adviseOnTrialVideo, trialRequest } from './trial-request-and-advice.ts';
 
 export function addProviderCheckCommand(program: Command, provider: Command): void {
   addCommand(

@@ -3,7 +3,10 @@ import { dirname } from 'node:path';
 import { type Config, catalogueSecretReader } from '../../config/config.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { unservedModels } from '../../../catalogue/models/served-models.ts';
-import { compareWorkflowsWithServers, type WorkflowCheckResult } from '../../../providers/comfy/workflow-checks.ts';
+import {
+  compareWorkflowsWithServers,
+  type WorkflowCheckResult,
+} from '../../../providers/comfy/compare-workflows-with-servers.ts';
 import {
   type ProviderSwitchPosition,
   providerSwitchPositions,
@@ -16,7 +19,7 @@ import { textParser } from '../arguments.ts';
 import { type CommandAnswer, alignColumns, wrongUsage } from '../command-output.ts';
 import { addProviderCheckCommand } from './provider-check-command.ts';
 import { addProviderTryCommand } from './provider-try-command.ts';
-import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-command.ts';
+import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-on-database.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
   const provider = addCommand(program, 'provider').description(

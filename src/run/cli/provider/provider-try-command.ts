@@ -10,15 +10,15 @@ import { catalogueSecretReader } from '../../config/config.ts';
 import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { Job, JobStatus, PolledProvider } from '../../../providers/provider-contract.ts';
-import { credentialsOf, secretQueryOf } from '../../../providers/http/provider-file-auth.ts';
+import { credentialsOf, secretQueryOf } from '../../../providers/http/secret-headers-and-query.ts';
 import { type PlayedExchange, playExample } from '../../../providers/http/play-example.ts';
 import type { ProviderFile } from '../../../catalogue/providers/provider-file-schema.ts';
-import { fixedHeaders } from '../../../providers/http/provider-file-headers.ts';
+import { fixedHeaders } from '../../../providers/http/fixed-and-generated-headers.ts';
 import { createHttpProvider } from '../../../providers/http/http-provider.ts';
 import type { TraceExpression } from '../../../providers/http/expression-reader.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './provider-trial.ts';
+import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './trial-request-and-advice.ts';
 
 export function addProviderTryCommand(program: Command, provider: Command): void {
   addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')

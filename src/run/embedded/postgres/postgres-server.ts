@@ -12,7 +12,7 @@ import {
   clusterSpawnOptions,
   readSuperuserPassword,
   superuser,
-} from './postgres-cluster.ts';
+} from './create-postgres-cluster.ts';
 import { clearStalePid, findPostmaster, folderMark, recordedPostmaster } from './postmaster.ts';
 
 export type PostgresServer = SupervisedServer & {

@@ -2,8 +2,8 @@ import { createMetricsApp } from '../../../api/app.ts';
 import { startHttpServer } from '../../../api/core/server/http-server.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
-import { listenError } from '../../../platform/process/startup-errors.ts';
-import type { Drainable, Settings } from '../../config/complete-settings.ts';
+import { listenError } from '../../../platform/process/folder-and-port-errors.ts';
+import type { Drainable, Settings } from '../../config/settings-and-derived-values.ts';
 
 const drainMs = 1_000;
 

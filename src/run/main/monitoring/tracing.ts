@@ -1,5 +1,5 @@
 import type { Log } from '../../../platform/log/log.ts';
-import type { Drainable, Settings } from '../../config/complete-settings.ts';
+import type { Drainable, Settings } from '../../config/settings-and-derived-values.ts';
 import type { Tracing } from './trace-export.ts';
 
 let current: Tracing | undefined;

@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import type { Settings } from '../../config/complete-settings.ts';
+import type { Settings } from '../../config/settings-and-derived-values.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/process-part.ts';
 import { type DiskState, diskProblemOfCode, readDisk } from '../../../platform/process/disk.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultModels, modelCatalogue } from '../../../../src/catalogue/models/model.ts';
-import { createTaskRequestParser } from '../../../../src/tasks/accept/task-request.ts';
+import { createTaskRequestParser } from '../../../../src/tasks/accept/parse-task-request.ts';
 import { presentKieTask } from '../../../../src/api/dialects/kie/kie-record.ts';
 import { parseKieTaskRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
 

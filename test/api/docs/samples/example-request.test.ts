@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DescribedOperation, OpenApiDescription } from '../../../../src/api/docs/read-openapi-document.ts';
+import type { DescribedOperation, OpenApiDescription } from '../../../../src/api/docs/openapi-types-and-lookups.ts';
 import { exampleRequest, type ReferenceEntry } from '../../../../src/api/docs/samples/example-request.ts';
 
 const example = { model: 'film', input: { prompt: 'A boat' } };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OpenApiDescription, OpenApiSchema } from '../../../../src/api/docs/read-openapi-document.ts';
+import type { OpenApiDescription, OpenApiSchema } from '../../../../src/api/docs/openapi-types-and-lookups.ts';
 import { exampleValue } from '../../../../src/api/docs/samples/example-value.ts';
 
 const description: OpenApiDescription = {

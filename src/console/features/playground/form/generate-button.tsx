@@ -3,7 +3,7 @@ import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
 import { creditPriceWords, credits } from '../../../ui/number-formats.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
-import { HowToAddCredits } from './add-credits-link.tsx';
+import { HowToAddCredits } from './how-to-add-credits.tsx';
 import type { LivePrice } from './live-price.ts';
 import { playgroundText } from '../playground-text.ts';
 import type { PlannedVideo } from './variants.ts';

@@ -35,7 +35,7 @@ import {
   wholeNumberParser,
 } from '../arguments.ts';
 import { type CommandAnswer, CommandError, listAnswer, notFound, wrongUsage } from '../command-output.ts';
-import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-command.ts';
+import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-on-database.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
 type KeyOptions = CapOptions & {

@@ -114,7 +114,9 @@ export function successResponseOf(
 }
 
 /** The type and schema of a body; JSON where there is a choice. */
-export function typeAndSchemaOf(content: OpenApiContent = {}): readonly [type: string, schema: OpenApiSchema] | undefined {
+export function typeAndSchemaOf(
+  content: OpenApiContent = {},
+): readonly [type: string, schema: OpenApiSchema] | undefined {
   const entries = Object.entries(content);
   const [type, media] = entries.find(([name]) => name.includes('json')) ?? entries[0] ?? [];
   return type === undefined ? undefined : [type, media?.schema ?? {}];

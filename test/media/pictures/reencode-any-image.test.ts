@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { reencodeAnyImage } from '../../../src/media/pictures/decode-any-image.ts';
+import { reencodeAnyImage } from '../../../src/media/pictures/reencode-any-image.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import { animatedWebp, plainImage } from '../../support/hostile/hostile-images.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -11,7 +11,7 @@ import {
   checkLostJobs,
   checkPublicUrl,
   checkSecretEntropy,
-} from '../../../src/run/doctor/check-settings.ts';
+} from '../../../src/run/doctor/check-risky-settings.ts';
 import {
   checkEmbeddedFolderDisk,
   checkFreeSpace,

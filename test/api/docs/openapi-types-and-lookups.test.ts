@@ -7,7 +7,7 @@ import {
   resolveResponse,
   resolveSchema,
   successResponseOf,
-} from '../../../src/api/docs/read-openapi-document.ts';
+} from '../../../src/api/docs/openapi-types-and-lookups.ts';
 
 const schema = { type: 'string', description: 'Of the component' };
 const json = { content: { 'application/json': { schema } } };

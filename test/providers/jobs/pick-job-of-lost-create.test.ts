@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { LostCreate } from '../../../src/providers/provider-contract.ts';
-import { findJobOfCreate, isSinceCreate, listsAllSinceCreate } from '../../../src/providers/jobs/find-lost-create.ts';
+import {
+  findJobOfCreate,
+  isSinceCreate,
+  listsAllSinceCreate,
+} from '../../../src/providers/jobs/pick-job-of-lost-create.ts';
 import { jobRequest, lostCall } from '../contract/job-request.ts';
 
 // Upstreams without names for jobs list candidates. A task that got the job of another would deliver a stranger's video.

@@ -8,7 +8,7 @@ import { type Config } from '../config/config.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
 import { readPort } from '../embedded/local-ports.ts';
-import { clusterFolderOf } from '../embedded/postgres/postgres-cluster.ts';
+import { clusterFolderOf } from '../embedded/postgres/create-postgres-cluster.ts';
 import { postgresFolder } from '../embedded/server-folders.ts';
 import { findPostgresUrl, startPostgres } from '../embedded/postgres/postgres-server.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';

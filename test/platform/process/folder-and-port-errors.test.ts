@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import { folderError, listenError, makePrivateFolder } from '../../../src/platform/process/startup-errors.ts';
+import { folderError, listenError, makePrivateFolder } from '../../../src/platform/process/folder-and-port-errors.ts';
 import { mountSmallDisk, skipsWithoutMount } from '../../support/servers/small-disk.ts';
 
 async function refusalOf(path: string): Promise<string> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import { createEmptyAccountPage } from '../../../activities/close-account.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/expire-unpaid-checkout.ts';
+import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/expire-or-settle-checkout.ts';
 import type { PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { shell } from '../../support/service/person.ts';

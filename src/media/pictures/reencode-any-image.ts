@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { formatOfBytes } from '../references/file-format.ts';
-import { reencodeJpegPngOrWebp, ImageRefusal, type PlainJpeg } from './decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp, ImageRefusal, type PlainJpeg } from './reencode-jpeg-png-webp.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { readVideo } from '../video/read-video.ts';
 import { imageLimitsText, whatToSend } from '../references/upload-rules.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reencodeJpegPngOrWebp, ImageRefusal } from '../../../src/media/pictures/decode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp, ImageRefusal } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
 import { noise } from '../../support/hostile/hostile-images.ts';
 
 /** As many at a time as keep any machine busy for longer than the limit of a second. */

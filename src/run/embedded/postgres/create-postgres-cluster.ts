@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
-import { folderError } from '../../../platform/process/startup-errors.ts';
+import { folderError } from '../../../platform/process/folder-and-port-errors.ts';
 import { createRandomSecretFile } from '../data-folder.ts';
 import type { SystemUser, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from '../server-log.ts';

@@ -18,7 +18,7 @@ import {
   requiredBy,
   withDefaults,
 } from '../../catalogue/input/task-input.ts';
-import { isBlank, type RefuseUrl, required, urlSchema } from '../../catalogue/input/request-text.ts';
+import { isBlank, type RefuseUrl, required, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
 import { isUploadPreviewUrl, uploadFromUrl } from '../../media/references/upload-rules.ts';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { OperatorViewAwareButton } from '../../ui/forms/read-only-aware-button.tsx';
+import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { ShownOnce } from '../../ui/forms/shown-once.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';

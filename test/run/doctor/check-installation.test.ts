@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { claimOrCheckNamespace, claimOrCheckStores } from '../../../src/media/store/installation-ownership.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { checkOwnership } from '../../../src/run/doctor/check-ownership.ts';
+import { checkOwnership } from '../../../src/run/doctor/check-installation.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 
 let environment: TestEnvironment;

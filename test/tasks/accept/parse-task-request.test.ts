@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { maxFieldErrors } from '../../../src/platform/text/field-errors.ts';
 import { defaultModels, modelCatalogue } from '../../../src/catalogue/models/model.ts';
-import { createTaskRequestParser } from '../../../src/tasks/accept/task-request.ts';
+import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import type { TaskParam } from '../../../src/catalogue/tasks/task.ts';
 
 const parse = createTaskRequestParser({

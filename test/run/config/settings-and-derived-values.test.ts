@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { mergeFoundSettings, externalSettings, ownServerAddresses } from '../../../src/run/config/complete-settings.ts';
+import {
+  mergeFoundSettings,
+  externalSettings,
+  ownServerAddresses,
+} from '../../../src/run/config/settings-and-derived-values.ts';
 
 const plain = {
   host: '127.0.0.1',

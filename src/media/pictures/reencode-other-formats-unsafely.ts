@@ -10,7 +10,7 @@ import {
   unreadableImage,
   toPlainImage,
   untrustedImageOptions,
-} from './decode-jpeg-png-webp.ts';
+} from './reencode-jpeg-png-webp.ts';
 import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './image-library.ts';
 import { refuseRawPhoto } from './refuse-raw-photo.ts';
