@@ -30,19 +30,15 @@ async function checkHook(settings: Settings, model: string, isApi: boolean): Pro
     events: { emit: () => {} },
     log: { warn: (problem) => void problems.push(problem) },
   });
-  try {
-    if (!moderator.checks(model)) return [];
-    const verdict = await moderator.check({ model, prompt: harmless, imageUrls: [] });
-    const [problem] = problems;
-    if (problem === undefined) return [findingOf(model, verdict)];
-    // Only APIs need the key, so it may be missing on this machine.
-    if (problem.kind === 'setup' && !isApi)
-      return [unchecked(check, `${model}: its key is not set here`, 'Run "videogen doctor --role api" beside an API.')];
-    const { kind, detail } = problem;
-    return [failure(check, `${model}: ${kind}: ${detail}`, `Check address, key and shape of the hook (${page}).`)];
-  } finally {
-    await moderator.close();
-  }
+  if (!moderator.checks(model)) return [];
+  const verdict = await moderator.check({ model, prompt: harmless, imageUrls: [] });
+  const [problem] = problems;
+  if (problem === undefined) return [findingOf(model, verdict)];
+  // Only APIs need the key, so it may be missing on this machine.
+  if (problem.kind === 'setup' && !isApi)
+    return [unchecked(check, `${model}: its key is not set here`, 'Run "videogen doctor --role api" beside an API.')];
+  const { kind, detail } = problem;
+  return [failure(check, `${model}: ${kind}: ${detail}`, `Check address, key and shape of the hook (${page}).`)];
 }
 
 function findingOf(model: string, verdict: ModerationVerdict): Finding {

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { platform } from 'node:process';
+import { test } from 'node:test';
+import { createMailer } from '../../../src/platform/mail/mailer.ts';
+import { startMailServer } from '../../support/servers/mail-server.ts';
+
+const account = { user: 'videogen', password: 'the-password' };
+const mail = { subject: 'Hello', text: 'https://example.com/#token' };
+/** Another address of this machine counts as elsewhere. */
+const elsewhere = { host: '127.0.0.2' };
+const skip = platform === 'linux' ? false : 'this system has one loopback address';
+
+test('a server elsewhere that offers no TLS gets neither password nor mail', { skip }, async (t) => {
+  const mails = await startMailServer({ ...account, ...elsewhere });
+  t.after(() => mails.close());
+  await assert.rejects(createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail), /TLS/);
+  assert.deepEqual([mails.received, mails.passwords], [[], []]);
+});
+
+test('a server elsewhere that wants no password gets mails without TLS, too', { skip }, async (t) => {
+  const mails = await startMailServer(elsewhere);
+  t.after(() => mails.close());
+  await createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail);
+  assert.deepEqual([mails.received.map(({ to }) => to), mails.encrypted], [['ann@example.com'], [false]]);
+});
+
+test('a server on this machine gets password and mail without TLS', async (t) => {
+  const mails = await startMailServer(account);
+  t.after(() => mails.close());
+  await createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail);
+  assert.deepEqual([mails.passwords, mails.encrypted], [[account.password], [false]]);
+});
