@@ -142,18 +142,19 @@ test('a key that an upstream repeats is not in the answer, and bytes that are no
   assert.deepEqual(body, Buffer.concat([Buffer.from(shown), bytes]));
 });
 
-test('a secret of the query goes where the credentials go, and is not in an answer; a word too short for one is', async (t) => {
-  const secret = 'query-secret-1';
+test('secrets of the query go where the credentials go, and are not in an answer; a word too short for one is', async (t) => {
+  const secrets = { key: 'query-secret-1', app: 'query-secret-2' };
+  const sent = 'key=query-secret-1&app=query-secret-2';
   const repeat: Answer = (request, response) => void response.end(`${String(request.url)}, short-1`);
   const [upstream, storage] = [await serving(t, repeat), await serving(t, ok, '127.0.0.2')];
   const more = {
     credentials: () => ({ 'x-token': 'short-1' }),
-    secretQuery: () => ({ key: secret }),
+    secretQuery: () => secrets,
     allow: parseAllowList('127.0.0.2'),
   };
   const client = clientOf(t, upstream.baseUrl, more);
   const { body } = await client.call('GET', '/jobs?x=1', limits);
-  assert.equal(body.toString(), '/jobs?x=1&key=[redacted], short-1');
+  assert.equal(body.toString(), '/jobs?x=1&key=[redacted]&app=[redacted], short-1');
   const path = await newFile(t);
   await client.download('/video', path, { signal });
   await client.download(`${storage.baseUrl}/file`, path, { signal });
@@ -161,12 +162,12 @@ test('a secret of the query goes where the credentials go, and is not in an answ
   await trusting.download(`${storage.baseUrl}/file`, path, { signal });
   const shown = ({ path: at, headers }: Seen) => [at, headers['x-token']];
   assert.deepEqual(upstream.seen.map(shown), [
-    [`/jobs?x=1&key=${secret}`, 'short-1'],
-    [`/video?key=${secret}`, 'short-1'],
+    [`/jobs?x=1&${sent}`, 'short-1'],
+    [`/video?${sent}`, 'short-1'],
   ]);
   assert.deepEqual(storage.seen.map(shown), [
     ['/file', undefined],
-    [`/file?key=${secret}`, 'short-1'],
+    [`/file?${sent}`, 'short-1'],
   ]);
 });
 
