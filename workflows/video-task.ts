@@ -27,7 +27,7 @@ export type VideoTaskInput = {
 const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD);
 
 /**
- * One paid task: charge, generate, store, complete; on any failure or timeout refund in full; then notify. A cancellation by a client or
+ * One paid task: confirm the charge, generate, store, complete; on any failure or timeout refund in full; then notify. A cancellation by a client or
  * operator has ended and refunded the task before it reaches this workflow; one in Temporal's UI refunds here. Money and the callback run
  * where a cancellation cannot reach them.
  */

@@ -36,7 +36,7 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
     grows: 'a row per API request',
     shrinks: `${days(loggedRequestRetentionMs)}, or above ${maxLoggedRequests.toLocaleString('en-US')} rows`,
   },
-  uploads: { grows: 'a row per uploaded file', shrinks: 'after `MEDIA_RETENTION_DAYS`' },
+  uploads: { grows: 'a row per uploaded file', shrinks: '50 hours after `MEDIA_RETENTION_DAYS`' },
   operator_actions: { grows: 'a row per change by an operator', shrinks: never },
   prices: { grows: 'a row per price that an operator sets', shrinks: never },
   top_ups: { grows: 'a row per purchase', shrinks: never },
