@@ -24,7 +24,7 @@ import { followJob } from './generation/follow-job.ts';
 import { readOpenJob, recoverJob } from './generation/recover-job.ts';
 import { runJobInRequest } from './generation/run-in-request.ts';
 import { submitJob } from './generation/submit-job.ts';
-import { openOrReserveJob, type NextJob, findDisabledMachinePause } from '../src/tasks/jobs/next-job.ts';
+import { findOpenOrReserveJob, type NextJob, findDisabledMachinePause } from '../src/tasks/jobs/next-job.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
@@ -82,7 +82,7 @@ async function admit(deps: GenerateVideoDeps, taskId: string, isRemote: boolean)
   }
   const task = await findTask(deps.db, taskId);
   if (task === undefined || isFinalState(task.state)) throw hasEnded();
-  const next = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, taskId));
+  const next = await findOpenOrReserveJob(deps, task, await listProviderJobs(deps.db, taskId));
   if (next.kind === 'job' || next.kind === 'resumed') return next;
   throw errorOfAttemptEnd(next);
 }
@@ -127,11 +127,11 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
 }
 
 /**
- * Runs a task's jobs, one after the other, until one has led to the video. `openOrReserveJob` selects each job; then its state selects the
+ * Runs a task's jobs, one after the other, until one has led to the video. `findOpenOrReserveJob` selects each job; then its state selects the
  * step. `first` is the job that was selected before the attempt began.
  *
  * Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts). The next attempt, also after a crash,
- * resumes the job from its row: `openOrReserveJob` finds the row, and `readOpenJob` returns its state.
+ * resumes the job from its row: `findOpenOrReserveJob` finds the row, and `readOpenJob` returns its state.
  */
 async function runJobs(
   attempt: GenerationAttempt,
@@ -141,7 +141,7 @@ async function runJobs(
   let outcome: StepOutcome | NextJob = first ?? { kind: 'next' };
   for (;;) {
     if (outcome.kind === 'next')
-      outcome = await openOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
+      outcome = await findOpenOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
     else if (outcome.kind === 'resumed') outcome = await readOpenJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     // A task whose deadline has passed waits for no further job.

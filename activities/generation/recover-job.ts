@@ -20,7 +20,7 @@ import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
 import { endJob, endJobWithTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { recordAcceptedJob, spelledInput } from './submit-job.ts';
 
-// An attempt that finds an intent continues its job: `openOrReserveJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
+// An attempt that finds an intent continues its job: `findOpenOrReserveJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
 // (submit-job.ts). A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known,
 // or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
 

@@ -32,7 +32,7 @@ type RowLoop<Row> = RowWork<Row> & {
  * cursor, so neither slow nor failing rows block later ones. A page whose rows all fail ends the run, because then Temporal or the
  * store is unavailable.
  */
-export async function forEachRow<Row extends object>(
+export async function sweepRowsFromCursor<Row extends object>(
   deps: RowDeps,
   { page, limit = pageSize, ...rowWork }: RowLoop<Row>,
 ): Promise<{ failed: number }> {

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { hourMs } from '../../src/platform/timing/duration.ts';
 import type { HousekeepingStep } from '../../src/temporal/schedules/housekeeping-steps.ts';
 import { deleteExpiredContent } from '../../src/tasks/end/content-deletion.ts';
-import { deleteExpiredUsers, listErasuresByCommand } from '../../src/accounts/people/erasure.ts';
+import { eraseUsersWithoutAccount, listErasuresByCommand } from '../../src/accounts/people/erasure.ts';
 import { readCursor, saveCursor } from '../../src/platform/database/sweep-cursors.ts';
 import {
   createAttemptRetentionMs,
@@ -14,7 +14,7 @@ import {
   signInTryRetentionMs,
 } from '../../src/library/operations/fixed-retention-periods.ts';
 import {
-  deleteExpiredAccountEvents,
+  deleteExpiredEventsWithoutTask,
   deleteExpiredCallbackAttempts,
   deleteExpiredCreateAttempts,
   deleteExpiredLinks,
@@ -35,7 +35,7 @@ import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-deleted-content.ts';
-import { forEachRow, pageSize } from './for-each-row.ts';
+import { sweepRowsFromCursor, pageSize } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 /** Media of a failed task is deleted after this time, and once more later, for a worker that was cut off meanwhile (`listExpiredMedia`). */
@@ -73,12 +73,12 @@ const steps: Record<HousekeepingStep, Step> = {
     deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - securityEventsMs, pageSize)),
   deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {
     const retentionMs = Math.min(promptsMs, deliveryRetentionMs);
-    await deletePages(() => deleteExpiredAccountEvents(db, Date.now() - retentionMs, pageSize));
+    await deletePages(() => deleteExpiredEventsWithoutTask(db, Date.now() - retentionMs, pageSize));
     await deletePages(() => deleteExpiredCallbackAttempts(db, Date.now() - retentionMs, pageSize));
   },
   deleteExpiredUsers: async ({ db, log, retention: { usersMs } }) => {
     await deletePages(async () => {
-      const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);
+      const userIds = await eraseUsersWithoutAccount(db, Date.now() - usersMs, pageSize);
       // The log outlives a restore of the database, after which a user has to be erased again.
       for (const userId of userIds) log.info({ userId }, 'user erased');
       return userIds.length;
@@ -134,7 +134,7 @@ async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
 /** Deletes videos and posters past their retention, and files that failed tasks left. The record stays. */
 async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
   const { db, media, retention } = deps;
-  await forEachRow<{ readonly taskId: string }>(deps, {
+  await sweepRowsFromCursor<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
     page: (page) =>
       listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs: failedTaskMediaRetentionMs, ...page }),
@@ -147,7 +147,7 @@ async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
 }
 
 async function deleteExpiredUploads(deps: HousekeepDeps): Promise<void> {
-  await forEachRow<ExpiredUpload>(deps, {
+  await sweepRowsFromCursor<ExpiredUpload>(deps, {
     name: 'delete-expired-uploads',
     page: (page) => listExpiredUploads(deps.db, page),
     work: async ({ uploadId }) => {

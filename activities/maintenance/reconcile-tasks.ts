@@ -16,7 +16,7 @@ import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../../src/t
 import { markTasksReconciled } from '../../src/credits/maintenance-times.ts';
 import { owedDeliveryIds } from '../../src/tasks/task-end-event.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';
-import { forEachRow, type RowDeps } from './for-each-row.ts';
+import { sweepRowsFromCursor, type RowDeps } from './for-each-row.ts';
 
 export type ReconcileTasksDeps = RowDeps & {
   readonly engine: Pick<WorkflowEngine, 'startTask' | 'describeTask' | 'terminateTask' | 'startDelivery'>;
@@ -41,7 +41,7 @@ export const deadlineGraceMs = 2 * 60_000;
 export function createReconcileTasks(deps: ReconcileTasksDeps) {
   return async () => {
     const counts = { started: 0, refunded: 0 };
-    const { failed } = await forEachRow<UnfinishedTask>(deps, {
+    const { failed } = await sweepRowsFromCursor<UnfinishedTask>(deps, {
       name: 'reconcile-tasks',
       page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
       work: async (task) => {
@@ -127,7 +127,7 @@ function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescript
 
 /** Driven by the rows that were written with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ReconcileTasksDeps): Promise<void> {
-  await forEachRow<WorkflowTermination>(deps, {
+  await sweepRowsFromCursor<WorkflowTermination>(deps, {
     name: 'terminate-workflows',
     page: (page) => listDueTerminations(deps.db, page),
     work: async ({ taskId, reason }) => {

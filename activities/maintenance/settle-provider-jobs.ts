@@ -9,7 +9,7 @@ import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../s
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
-import { forEachRow } from './for-each-row.ts';
+import { sweepRowsFromCursor } from './for-each-row.ts';
 import type { GenerationDeps } from '../generation/attempt-at-generation.ts';
 import { lookUpLostCreate } from '../generation/recover-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
@@ -33,7 +33,7 @@ export const stopGraceMs = 30_000;
 export function createSettleProviderJobs(deps: SettleProviderJobsDeps) {
   return async (): Promise<{ stopped: number; late: number }> => {
     const settled = { stopped: 0, late: 0 };
-    await forEachRow<UnsettledJob>(deps, {
+    await sweepRowsFromCursor<UnsettledJob>(deps, {
       name: 'settle-provider-jobs',
       limit: pageSize,
       page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),

@@ -1,7 +1,7 @@
 import { listOpenClosures } from '../../src/tasks/end/close-account-rows.ts';
 import { listOverdueDeliveries, type OverdueDelivery } from '../../src/tasks/callbacks/deliveries.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
-import { forEachRow, type RowDeps } from './for-each-row.ts';
+import { sweepRowsFromCursor, type RowDeps } from './for-each-row.ts';
 
 // Steps of `reconcile` that start workflows which should run. They are idempotent and driven from the database.
 
@@ -17,7 +17,7 @@ export type StartOwedCallbacksDeps = RowDeps & { readonly engine: Pick<WorkflowE
 export function createStartOwedCallbacks(deps: StartOwedCallbacksDeps) {
   return async (): Promise<{ started: number }> => {
     let started = 0;
-    await forEachRow<OverdueDelivery>(deps, {
+    await sweepRowsFromCursor<OverdueDelivery>(deps, {
       name: 'start-owed-callbacks',
       page: (page) => listOverdueDeliveries(deps.db, { minAgeMs: callbackGraceMs, ...page }),
       work: async ({ deliveryId, accountId, taskId }) => {
@@ -35,7 +35,7 @@ export type StartClosingsDeps = RowDeps & { readonly engine: Pick<WorkflowEngine
 /** Starts the workflows of accounts that are being closed, unless they run. */
 export function createStartClosings(deps: StartClosingsDeps) {
   return async (): Promise<void> => {
-    await forEachRow<{ readonly accountId: string }>(deps, {
+    await sweepRowsFromCursor<{ readonly accountId: string }>(deps, {
       name: 'start-closings',
       page: ({ after, limit }) => listOpenClosures(deps.db, { after: after?.accountId, limit }),
       work: ({ accountId }) => deps.engine.startClosing(accountId),

@@ -9,17 +9,17 @@ import {
 } from '../../src/tasks/end/content-deletion.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import { findUpload, removeUpload } from '../../src/media/references/upload-rows.ts';
-import { forEachRow, type RowDeps } from './for-each-row.ts';
+import { sweepRowsFromCursor, type RowDeps } from './for-each-row.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 export type SweepDeps = RowDeps & {
   readonly media: Pick<ResultStore, 'delete' | 'deleteFolder'>;
-  readonly engine: Pick<WorkflowEngine, 'forgetTask'>;
+  readonly engine: Pick<WorkflowEngine, 'deleteTaskHistories'>;
 };
 
 /** Deletes the files and histories of tasks whose content was deleted from the database before. The next run repeats what cannot be deleted yet. */
 export async function sweepDeletedContent(deps: SweepDeps): Promise<void> {
-  await forEachRow<OwedDeletion>(deps, {
+  await sweepRowsFromCursor<OwedDeletion>(deps, {
     name: 'sweep-deletions',
     page: (page) => listOwedDeletions(deps.db, page),
     work: (owed) => sweepDeletedTask(deps, owed),
@@ -37,7 +37,7 @@ export async function sweepDeletedTask(
   );
   for (const uploadId of uploadIds) if (!needed.has(uploadId)) await deleteUpload({ db, media }, uploadId);
   const running = await clearJobContent(db, taskId);
-  const isForgotten = await engine.forgetTask(taskId);
+  const isForgotten = await engine.deleteTaskHistories(taskId);
   // The final sweep ends also if a job's provider never responds.
   if (!isForgotten || needed.size > 0 || (running.length > 0 && !owed.isLast)) return;
   await finishDeletion(db, owed);

@@ -4,7 +4,7 @@ import type { Actor } from '../accounts/operators/actors-and-actions.ts';
 import { changeWithAudit } from '../accounts/operators/audit-log.ts';
 import type { Database } from '../platform/database/database.ts';
 import { maybeOne, type Runner } from '../platform/database/statement.ts';
-import { openingEntry } from './ledger/ledger-entry-sql.ts';
+import { openingEntrySql } from './ledger/ledger-entry-sql.ts';
 
 type NewAccount = { readonly name: string; readonly credits: number };
 
@@ -14,7 +14,7 @@ const opening = (name: string, condition: string) =>
     text: `
 with account as (
   insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
-), ${openingEntry}
+), ${openingEntrySql}
 select id from account`,
     values: (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
   });

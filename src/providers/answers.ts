@@ -92,7 +92,7 @@ export type PollBodyOrStatus =
   | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
 
 /** Only the vendor's own answer is a verdict: a 404 of a proxy, an error or a body that is no JSON proves nothing about the job. */
-export function classifyPoll(
+export function bodyOrStatusOfPoll(
   reply: Reply,
   isMissing: (body: JsonObject, status: number) => boolean = () => false,
 ): PollBodyOrStatus {
@@ -115,7 +115,7 @@ export function readBody<Read>(
   reply: Reply,
   parse: (body: JsonObject) => Read | undefined,
 ): { readonly read: Read } | PollWithoutBody {
-  const poll = classifyPoll(reply);
+  const poll = bodyOrStatusOfPoll(reply);
   if ('status' in poll) return poll;
   const read = parse(poll.body);
   return read === undefined ? noVerdict(reply) : { read };

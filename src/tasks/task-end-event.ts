@@ -1,7 +1,7 @@
 // The event about the end of a task, which goes to the event endpoint of its account. Workflows import this file.
 
 /** SQL: the type of the event of a row of `tasks` that has ended. */
-export const sqlEndEventType = `case when state = 'success' then 'task.succeeded'
+export const endEventTypeSql = `case when state = 'success' then 'task.succeeded'
     when fail_code = 'cancelled' then 'task.cancelled' else 'task.failed' end`;
 
 // The id of the event is derived from that of the task, so that there is one at most, and code that has the task finds it: it is the
@@ -12,7 +12,7 @@ export function taskEventId(taskId: string): string {
 }
 
 /** SQL for `taskEventId`. */
-export function sqlTaskEventId(taskId: string): string {
+export function taskEventIdSql(taskId: string): string {
   return `overlay(${taskId}::text placing '8' from 15 for 1)::uuid`;
 }
 

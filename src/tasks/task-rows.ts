@@ -1,8 +1,8 @@
 import type { Task, TaskFailure, TaskResult } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entry-sql.ts';
-import { sqlEndEventType, sqlTaskEventId } from './task-end-event.ts';
-import { isReserved } from './jobs/provider-pools.ts';
+import { endEventTypeSql, taskEventIdSql } from './task-end-event.ts';
+import { isReservedSql } from './jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { finishedCondition, unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';
 
@@ -106,7 +106,7 @@ returning generation_started_at as "generationStartedAt"`,
 export const touchGenerations = none<[taskIds: readonly string[]]>({
   name: 'touch-generations',
   text: `
-with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReserved})
+with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReservedSql})
 update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state in ('queuing', 'generating')`,
 });
 
@@ -148,8 +148,8 @@ const createDeliveries = `callback as (
   select id, id, account_id, callback_url from ended where callback_url is not null
 ), event as (
   insert into callback_deliveries (id, task_id, account_id, event, url)
-  select ${sqlTaskEventId('id')}, id, ended.account_id, ${sqlEndEventType}, url
-  from ended join event_endpoints on event_endpoints.account_id = ended.account_id and ${sqlEndEventType} = any (types)
+  select ${taskEventIdSql('id')}, id, ended.account_id, ${endEventTypeSql}, url
+  from ended join event_endpoints on event_endpoints.account_id = ended.account_id and ${endEventTypeSql} = any (types)
   on conflict (id) do nothing returning id
 )`;
 const hasNewEvent = `exists (select from event) as "hasEvent"`;
@@ -234,7 +234,7 @@ export async function failAndRefund(
 const findEnded = maybeOne<EndedTaskRow, [taskId: string]>({
   name: 'find-ended-task',
   text: `
-select ${taskColumns}, exists (select from callback_deliveries where id = ${sqlTaskEventId('$1::uuid')}) as "hasEvent"
+select ${taskColumns}, exists (select from callback_deliveries where id = ${taskEventIdSql('$1::uuid')}) as "hasEvent"
 from tasks where id = $1`,
 });
 

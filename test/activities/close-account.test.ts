@@ -43,7 +43,7 @@ function parts(changes: Partial<WorkerParts> = {}): WorkerParts {
   const engine = {
     ...given.engine,
     cancelWorkflow: async (taskId: string) => cancelled.push(taskId) > 0,
-    forgetTask: () => Promise.resolve(true),
+    deleteTaskHistories: () => Promise.resolve(true),
   };
   return { ...given, engine, ...changes };
 }
@@ -172,14 +172,14 @@ test('tasks and images that cannot be deleted do not block the others, and keep 
   await addUploads(db, accountId, 5, `now() + interval '1 day'`);
   await close(accountId);
   const { engine, media } = parts();
-  const forgetTask = async (taskId: string) => !bad.has(taskId);
+  const deleteTaskHistories = async (taskId: string) => !bad.has(taskId);
   const broken = {
     ...media,
     delete: (key: string) => (key.startsWith('uploads/') ? Promise.reject(new Error('no')) : media.delete(key)),
   };
   const findings: string[] = [];
   const world = parts({
-    engine: { ...engine, forgetTask },
+    engine: { ...engine, deleteTaskHistories },
     media: broken,
     events: eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding)),
   });
@@ -195,7 +195,7 @@ test('a page whose tasks all fail is tried again, because the store or Temporal 
   await failedTasks(db, accountId, 200);
   await close(accountId);
   const { engine } = parts();
-  const down = parts({ engine: { ...engine, forgetTask: () => Promise.reject(new Error('no')) } });
+  const down = parts({ engine: { ...engine, deleteTaskHistories: () => Promise.reject(new Error('no')) } });
   await assert.rejects(emptyPage(accountId, undefined, down), /all 200 tasks of a page failed/);
 });
 

@@ -9,7 +9,7 @@ import pLimit from 'p-limit';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { sharp } from '../../src/media/pictures/image-library.ts';
 import { formatOfBytes } from '../../src/media/references/file-format.ts';
-import { readVideo } from '../../src/media/video/read-video.ts';
+import { runVideoReader } from '../../src/media/video/read-video.ts';
 import { fetchReferenceMedia } from '../../src/media/references/reference-media.ts';
 import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
 import { parseAllowList } from '../../src/platform/outbound/guard/allow-list.ts';
@@ -171,7 +171,7 @@ describe('a URL is judged by its content', () => {
       if (file.kind === 'image') {
         const { format, space, orientation, icc } = await sharp(await readFile(found.path)).metadata();
         assert.deepEqual([format, space, orientation, icc], ['jpeg', 'srgb', undefined, undefined]);
-      } else assert.ok((await readVideo(`${file.kind}Clip`, found.path)) !== undefined);
+      } else assert.ok((await runVideoReader(`${file.kind}Clip`, found.path)) !== undefined);
     });
   }
 });

@@ -10,7 +10,7 @@ import { quoteTask } from '../../src/credits/prices/price-rule.ts';
 import { modelInputSchema } from '../../src/catalogue/input/model-input.ts';
 import type { Model } from '../../src/catalogue/models/model.ts';
 import {
-  creditsFor,
+  creditsForDuration,
   matchesConditions,
   type PriceConditions,
   priceAt,
@@ -172,7 +172,7 @@ test("a task is quoted, charged and refunded the same, for any table, input and 
       const expected = onPaper(drawn, model.prices, param.input, 0);
       assert.ok(expected);
       const { name, ...paid } = expected;
-      const credits = creditsFor(expected, duration);
+      const credits = creditsForDuration(expected, duration);
 
       const quoted = { accountId, model: model.model, durationSeconds: duration, listedPrices: terms.listedPrices };
       assert.deepEqual({ ...(await quoteTask(db, quoted)) }, { priceName: name, ...paid, credits });
@@ -236,7 +236,7 @@ test('the price that TypeScript finds in a table is the one that the database fi
       const durationSeconds = param.input.duration;
       const quote = await quoteTask(database.db, { accountId, model: model.model, durationSeconds, listedPrices });
       const found = priceAt(model.prices, param.input, nowMs);
-      assert.deepEqual([quote?.priceName, quote?.credits], [found?.name, found && creditsFor(found, durationSeconds)]);
+      assert.deepEqual([quote?.priceName, quote?.credits], [found?.name, found && creditsForDuration(found, durationSeconds)]);
     }),
     runs(1_200),
   );

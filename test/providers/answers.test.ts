@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   classifyCreate,
-  classifyPoll,
+  bodyOrStatusOfPoll,
   codedErrorIn,
   type CreateRules,
   createStateReader,
@@ -110,8 +110,8 @@ describe('what an answer to a status request proves', () => {
   const isMissing = (body: object, status: number) => status === 404 && 'gone' in body;
 
   test('a body of a 2xx is one, a 404 in the words of the vendor a missing job', () => {
-    assert.deepEqual(classifyPoll(answer(200, { a: 1 }), isMissing), { body: { a: 1 } });
-    assert.deepEqual(classifyPoll(answer(404, { gone: true }), isMissing), { status: { state: 'missing' } });
+    assert.deepEqual(bodyOrStatusOfPoll(answer(200, { a: 1 }), isMissing), { body: { a: 1 } });
+    assert.deepEqual(bodyOrStatusOfPoll(answer(404, { gone: true }), isMissing), { status: { state: 'missing' } });
   });
 
   for (const reply of [
@@ -124,7 +124,7 @@ describe('what an answer to a status request proves', () => {
     { error: new Error('socket hang up') },
   ]) {
     test(`${detailOf(reply)} is no verdict`, () => {
-      assert.deepEqual(classifyPoll(reply, isMissing), { status: { state: 'unclear', detail: detailOf(reply) } });
+      assert.deepEqual(bodyOrStatusOfPoll(reply, isMissing), { status: { state: 'unclear', detail: detailOf(reply) } });
     });
   }
 
@@ -142,7 +142,7 @@ describe('what an answer to a status request proves', () => {
   });
 
   test('an upstream that requests a pause gets it', () => {
-    const poll = classifyPoll(answer(429, '', { 'retry-after': '9' }), isMissing);
+    const poll = bodyOrStatusOfPoll(answer(429, '', { 'retry-after': '9' }), isMissing);
     assert.deepEqual(poll, { status: { state: 'unclear', retryAfterMs: 9_000, detail: 'HTTP 429: ' } });
   });
 

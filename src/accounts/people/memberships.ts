@@ -21,7 +21,7 @@ from memberships join accounts on accounts.id = account_id
 where user_id = $1 order by lower(name), account_id limit 200`,
 });
 
-// Retention deletes only people without an account (`deleteExpiredUsers`).
+// Retention deletes only people without an account (`eraseUsersWithoutAccount`).
 const attach = `with attached as (update users set unattached_since = null where id = $2 and unattached_since is not null)`;
 
 export const setMembership = none<[accountId: string, userId: string, role: Role]>({
@@ -84,7 +84,7 @@ export const lockOpenAccounts = many<{ accountId: string }, [accountIds: readonl
 });
 
 /** As `lockOpenAccounts`, for the oldest account: the first operator becomes its owner. */
-export const lockOldestOpenAccount = maybeOne<{ accountId: string }>({
+export const shareLockOldestOpenAccount = maybeOne<{ accountId: string }>({
   name: 'lock-first-account',
   text: `select id as "accountId" from accounts where closed_at is null order by id limit 1 for share`,
 });

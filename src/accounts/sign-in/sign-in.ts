@@ -1,7 +1,7 @@
 import type { SignedIn } from './session-and-security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Runner } from '../../platform/database/statement.ts';
-import { grantAccess, lockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
+import { grantAccess, shareLockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
 import { consumeLink, type Link, withdrawResetLinks } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../people/security-events.ts';
@@ -173,7 +173,7 @@ export function acceptLinkAndSignIn(db: Database, acceptance: LinkAcceptance): P
 /** The account that a link leads into, which stays open until the transaction ends. */
 async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
   if (purpose === 'setup') {
-    const first = await lockOldestOpenAccount(db);
+    const first = await shareLockOldestOpenAccount(db);
     return first && ({ ...first, role: 'owner' } as const);
   }
   return accountId === undefined ? undefined : (await lockOpenAccounts(db, [accountId]))[0];

@@ -26,7 +26,7 @@ import { HttpError, invalidRequest } from './http-error.ts';
 import { maxBodyBytes } from './request-sizes.ts';
 import { isRefusal, toHttpError } from './to-http-error.ts';
 import { rateHeaderDocs } from './limits/rate-headers.ts';
-import { rateKeyOf, limitReads, type RateLimiter, startCreateAttempt } from './limits/rate-limits.ts';
+import { rateKeyOf, limitReads, type RateLimiter, limitRefusedCreates } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time-limit.ts';
 import { requireInlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
@@ -217,7 +217,7 @@ async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): 
   const { ctx, deps, authentication, operation } = request;
   const cached = authentication.cachedIdentity(ctx);
   const identity = cached ?? (await authentication.identify(ctx, operation));
-  const attempt = await startCreateAttempt(ctx, deps.refusedCreates, identity.caller);
+  const attempt = await limitRefusedCreates(ctx, deps.refusedCreates, identity.caller);
   try {
     authorize(operation, identity);
     return await proceed(identity);

@@ -36,7 +36,7 @@ import {
   readAllModelPrices,
   presentSetPrice,
   pricedModelFields,
-  setPriceSchema,
+  operatorPriceSchema,
 } from './price-view.ts';
 
 const modelError = 'must be the name of a model';
@@ -57,7 +57,7 @@ const list = defineEndpoint({
   }),
   data: z.strictObject({
     models: z.array(z.strictObject(pricedModelFields)),
-    prices: z.array(setPriceSchema),
+    prices: z.array(operatorPriceSchema),
     nextCursor: nextCursorSchema,
   }),
   failures: ['account_not_found'],
@@ -98,7 +98,7 @@ const set = defineEndpoint({
       .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
     reason: reasonField,
   }),
-  data: setPriceSchema,
+  data: operatorPriceSchema,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db, catalogue }: WithDb & WithCatalogue) => {
     const amounts = amountsOf(input);
@@ -164,7 +164,7 @@ const withdraw = defineEndpoint({
     priceId: z.int({ error: requiredOrInvalidMessage(idError) }).min(1),
     reason: reasonField,
   }),
-  data: setPriceSchema,
+  data: operatorPriceSchema,
   failures: ['price_not_found', 'price_in_force'],
   handler: async ({ actor, input }, { db }) => {
     const outcome = await withdrawPriceAs(db, actor, input);

@@ -11,7 +11,7 @@ import { pickSchemaFields } from '../core/pick-schema-fields.ts';
 
 const credits = z.int().nonnegative();
 
-export const setPriceSchema = z
+export const operatorPriceSchema = z
   .strictObject({
     priceId: z.int(),
     model: z.string(),
@@ -32,7 +32,7 @@ export const setPriceSchema = z
   .meta({ id: 'SetPrice' });
 
 export function presentSetPrice(price: OperatorPrice) {
-  return pickSchemaFields(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
+  return pickSchemaFields(operatorPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
 }
 
 const modelPriceSchema = z

@@ -8,7 +8,7 @@ import { type GivenField, readReference } from './media-reference.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Leaves out fields that are ignored or have no value. Forms send an empty text for those. */
-export function withoutEmptyFields(input: Fields, ignored: readonly string[]): Fields {
+export function withoutEmptyAndIgnoredFields(input: Fields, ignored: readonly string[]): Fields {
   const isGiven = ([name, value]: readonly [string, unknown]) =>
     value !== null && (value !== '' || name === 'prompt') && !ignored.includes(name);
   return Object.fromEntries(Object.entries(input).filter(isGiven));

@@ -1,7 +1,7 @@
 import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
-import { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
+import { readRecordsOfTask } from '../../tasks/list/read-task-detail.ts';
 import { countOwnTasksAhead, findTaskCreator } from '../../tasks/list/task-creator.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
@@ -64,7 +64,7 @@ async function readSources(deps: Deps, task: Task): Promise<TaskDetailSources> {
   const isWaiting = !isFinalState(task.state) && task.state !== 'generating';
   const [record, detail, maker, previews, ahead, account] = await Promise.all([
     presentTask(deps, task),
-    readTaskDetail(deps.db, task.taskId),
+    readRecordsOfTask(deps.db, task.taskId),
     findTaskCreator(deps.db, task.taskId),
     uploadPreviewsOf(deps, task.accountId, mediaUrls),
     isWaiting ? countOwnTasksAhead(deps.db, task.taskId) : undefined,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import { type Task, type TaskResult, isFinalState } from '../../catalogue/tasks/task.ts';
-import type { readTaskDetail } from '../../tasks/list/read-task-detail.ts';
+import type { readRecordsOfTask } from '../../tasks/list/read-task-detail.ts';
 import type { NamedCreator } from '../../tasks/list/task-creator.ts';
 import { jobOutcomes } from '../../tasks/jobs/job-states.ts';
 import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';
@@ -150,7 +150,7 @@ export const operatorTaskDetailSchema = taskDetailSchema
   })
   .meta({ id: 'TaskDetail' });
 
-export type TaskDetailSources = Awaited<ReturnType<typeof readTaskDetail>> & {
+export type TaskDetailSources = Awaited<ReturnType<typeof readRecordsOfTask>> & {
   readonly task: Task;
   readonly record: TaskRecord;
   readonly maker: NamedCreator | undefined;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { countTasks, maxCountedTasks, type TaskGroup } from '../../tasks/list/count-tasks.ts';
+import { countTasksByGroup, maxCountedTasks, type TaskGroup } from '../../tasks/list/count-tasks.ts';
 import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
 import type { TaskFilter } from '../../tasks/list/task-filter.ts';
-import { readsAllTasks, unindexedFilters } from '../../tasks/list/filter-indexes.ts';
+import { readsAllTasks, filtersWithoutFullIndex } from '../../tasks/list/filter-indexes.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
 import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { parseTaskSearch } from '../../tasks/list/task-search.ts';
@@ -102,7 +102,7 @@ export function ownTaskFilterOf(accountId: string, query: Partial<OwnFilter>, de
 const maxScanMs = 7 * dayMs;
 
 /** Each of these filters has a parameter of its name. */
-const unindexed: readonly (keyof OperatorFilter)[] = unindexedFilters;
+const unindexed: readonly (keyof OperatorFilter)[] = filtersWithoutFullIndex;
 // In British English, a list has no comma before the last word, as in our descriptions.
 const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const unindexedNames = orList.format(unindexed.map((name) => `\`${name}\``));
@@ -188,7 +188,7 @@ const count = defineEndpoint({
   query: strictQuery(sharedFilter),
   data: taskCountsSchema,
   handler: async ({ caller: { accountId }, query }, deps: WithDb & PromptSearchDeps) => ({
-    counts: await countTasks(deps.db, ownTaskFilterOf(accountId, query, deps)),
+    counts: await countTasksByGroup(deps.db, ownTaskFilterOf(accountId, query, deps)),
   }),
 });
 
@@ -200,7 +200,7 @@ const adminCount = defineEndpoint({
   query: strictQuery(operatorFilter),
   data: taskCountsSchema,
   handler: async ({ query }, deps: WithDb & OperatorFilterDeps) => ({
-    counts: await countTasks(deps.db, boundedOperatorFilterOf(query, deps)),
+    counts: await countTasksByGroup(deps.db, boundedOperatorFilterOf(query, deps)),
   }),
 });
 

@@ -12,7 +12,7 @@ import {
 import { upstreamSizeProblems, parametersWithDefaultResolution } from '../input/upstream-size.ts';
 import { passedFields } from '../input/passed-fields.ts';
 import { priceProblems } from '../prices/price-problems.ts';
-import { priceRowsOf } from '../prices/prices-schema.ts';
+import { pricesFromRows } from '../prices/prices-schema.ts';
 import {
   entriesWithPaths,
   parseFileData,
@@ -122,7 +122,7 @@ function buildCatalogue(
       ...(sample !== undefined && { sample }),
       aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
       input: one.input ?? standardInputOf(tiers),
-      prices: priceRowsOf(prices),
+      prices: pricesFromRows(prices),
       providers: names,
       deadlineMs: one.deadlineSeconds * 1000,
       tiers,

@@ -86,7 +86,7 @@ export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: num
   return amountsMatchingInput(rows, input).find(({ fromMs }) => fromMs <= atMs);
 }
 
-export function creditsFor(
+export function creditsForDuration(
   { creditsPerSecond, creditsPerVideo }: Pick<PriceAmounts, 'creditsPerSecond' | 'creditsPerVideo'>,
   durationSeconds: number,
 ): number {

@@ -137,7 +137,7 @@ function nameOf({ when, rows }: PlacedPrice): string {
 }
 
 /** Returns the prices of the model; the amounts of each in the order of their beginning. */
-export function priceRowsOf(rows: readonly PriceData[]): readonly PriceRow[] {
+export function pricesFromRows(rows: readonly PriceData[]): readonly PriceRow[] {
   return groupRowsByConditions(rows).map((price) => ({
     name: nameOf(price),
     when: price.when,

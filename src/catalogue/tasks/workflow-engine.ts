@@ -46,7 +46,7 @@ export type WorkflowEngine = {
   /** Ends a workflow that cannot end on its own; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
   /** Deletes the histories of a final task, its callback and its event. Returns false while the task's workflow still runs. */
-  readonly forgetTask: (taskId: string) => Promise<boolean>;
+  readonly deleteTaskHistories: (taskId: string) => Promise<boolean>;
   /** Starts the workflow that empties a closed account, unless it is running. */
   readonly startClosing: (accountId: string) => Promise<void>;
   /** Starts the delivery of a callback or event, unless one is running; one that has ended begins again. */

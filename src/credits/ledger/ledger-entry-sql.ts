@@ -20,7 +20,7 @@ export const refundEntry = refund('refund', 'null');
 export const partialRefundEntry = (reason: string) => refund('partial_refund', reason);
 
 /** Grants the opening balance of the new `account`, if any. */
-export const openingEntry = `entry as (
+export const openingEntrySql = `entry as (
   insert into ledger_entries (account_id, kind, amount, balance_after, reason)
   select id, 'grant', balance, balance, 'opening credits' from account where balance > 0
 )`;

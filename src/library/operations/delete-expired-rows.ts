@@ -46,7 +46,7 @@ export const deleteExpiredCreateAttempts = expired('create-attempts', {
 });
 
 /** Events about no task that were delivered or failed. Those about a task are deleted with its content. */
-export const deleteExpiredAccountEvents = expired('account-events', {
+export const deleteExpiredEventsWithoutTask = expired('account-events', {
   table: 'callback_deliveries',
   time: 'finished_at',
   only: 'task_id is null',

@@ -1,4 +1,4 @@
-import { creatorJson, type NamedCreator } from '../../tasks/list/task-creator.ts';
+import { creatorJsonSql, type NamedCreator } from '../../tasks/list/task-creator.ts';
 import { parametersOf } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 
@@ -80,7 +80,7 @@ export const listLoggedRequests = many<LoggedRequest, [filter: RequestFilter]>({
   plannedAnew: true,
   text: `
 select id as "requestId", ended_at as "endedAt", duration_ms as "durationMs", method, endpoint, tool, status,
-  error_code as "errorCode", task_id as "taskId", ${creatorJson} as "createdBy"
+  error_code as "errorCode", task_id as "taskId", ${creatorJsonSql} as "createdBy"
 from api_requests
 where account_id = ${$.accountId} and (${$.statusClass} is null or status / 100 = ${$.statusClass})
   and (${$.keyId} is null or key_id = ${$.keyId})

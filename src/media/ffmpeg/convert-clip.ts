@@ -4,7 +4,7 @@ import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from '../video/clip-container.ts';
 import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from './ffmpeg.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
-import { ReadTimeoutError, readVideo } from '../video/read-video.ts';
+import { ReadTimeoutError, runVideoReader } from '../video/read-video.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { maxFrameRate } from '../references/upload-rules.ts';
@@ -66,7 +66,7 @@ export async function convertClip(conversion: Conversion): Promise<number> {
 
 /** Undefined also for a file that the reader does not know, such as an AVI, which has no HDR; ffmpeg judges a file that cannot be read. */
 async function readColors(path: string, signal: AbortSignal): Promise<WideColors | undefined> {
-  const streams = await readVideo('streams', path, signal).catch((error: unknown) => {
+  const streams = await runVideoReader('streams', path, signal).catch((error: unknown) => {
     if (error instanceof ReadTimeoutError) throw new ClipRefusal('takes too long to decode', { cause: error });
     if (error instanceof VideoFileError) return undefined;
     throw error;
@@ -141,7 +141,7 @@ async function checkedSeconds({ kind, path, limits, signal }: Conversion): Promi
     const format = kind === 'video' ? 'H.264 and AAC' : 'MP3';
     throw new ClipRefusal(`is larger than ${maxMegabytes} MB as ${format}`);
   }
-  const measured = await readVideo(`${kind}Clip`, path, signal);
+  const measured = await runVideoReader(`${kind}Clip`, path, signal);
   if (measured === undefined) throw new ClipRefusal('has no picture or sound that can be played');
   const { seconds, soundSeconds, pixels, frames } = measured;
   if (pixels > maxPixels) throw new ClipRefusal(tooLarge(maxPixels));

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { jpegFilters, pictureLimitMs } from './poster.ts';
-import { readVideo } from '../video/read-video.ts';
+import { runVideoReader } from '../video/read-video.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** ffmpeg counts from the start of the first stream, which may precede that of the pictures. */
@@ -17,7 +17,7 @@ export async function makeLastFrame(
   framePath: string,
   { signal, ...size }: LastFrameOptions,
 ): Promise<void> {
-  const atSeconds = Math.max(0, (await readVideo('lastPictureSeconds', videoPath, signal)) - earlierSeconds);
+  const atSeconds = Math.max(0, (await runVideoReader('lastPictureSeconds', videoPath, signal)) - earlierSeconds);
   await ffmpeg({
     // Each picture from there on replaces the one before.
     args: ['-ss', atSeconds.toFixed(3), ...untrustedInputArguments({ demuxer: 'mov', path: videoPath }), '-an']

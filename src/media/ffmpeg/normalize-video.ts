@@ -9,7 +9,7 @@ import { containerOf } from '../../platform/outbound/body/media-container.ts';
 import { carryManifest } from '../video/carry-manifest.ts';
 import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
 import { withVideoErrorsAsTaskErrors } from '../video/inspect-and-make-poster.ts';
-import { readVideo } from '../video/read-video.ts';
+import { runVideoReader } from '../video/read-video.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { type VideoLayout, videoLayoutOf } from '../video/video-layout.ts';
@@ -46,7 +46,7 @@ export function createVideoNormalizer(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       const demuxer = await containerOf(videoPath);
       if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
       const layout = demuxer === 'mov' ? await videoLayoutOf(videoPath) : undefined;
-      const found = await readVideo('streams', videoPath, signal);
+      const found = await runVideoReader('streams', videoPath, signal);
       const plan = planOf(found, form);
       if (found?.isMp4 === true && plan.isCopy && mayStay(layout)) return videoPath;
       const input = untrustedInputArguments({ demuxer, path: videoPath });
@@ -112,7 +112,7 @@ type Wholeness = Pick<Normalisation, 'signal'> & {
 async function requireWhole({ path, mostBytes, claimedSeconds, signal }: Wholeness): Promise<void> {
   const { size } = await stat(path);
   if (size >= mostBytes) throw new VideoFileError(`the video has more than ${mostBytes} bytes`);
-  const seconds = (await readVideo('streams', path, signal))?.durationSeconds ?? 0;
+  const seconds = (await runVideoReader('streams', path, signal))?.durationSeconds ?? 0;
   if (seconds === 0 || seconds < leastShare * Math.min(claimedSeconds, mostSeconds))
     throw new VideoFileError(`${seconds} of ${claimedSeconds} seconds are in the file`);
 }

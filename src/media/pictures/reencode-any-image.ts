@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { formatOfBytes } from '../references/file-format.ts';
 import { reencodeJpegPngOrWebp, ImageRefusal, type PlainJpeg } from './reencode-jpeg-png-webp.ts';
 import { isPhotoFormat } from './image-library.ts';
-import { readVideo } from '../video/read-video.ts';
+import { runVideoReader } from '../video/read-video.ts';
 import { imageLimitsText, whatToSend } from '../references/upload-rules.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 
@@ -37,7 +37,7 @@ export async function reencodeAnyImage(path: string, { maxMegabytes, signal }: R
 
 /** The process ends with the file that crashes it, or that takes too much memory. */
 async function readElsewhere(path: string, signal: AbortSignal | undefined): Promise<PlainJpeg> {
-  const image = await readVideo('picture', path, signal).catch((error: unknown) => {
+  const image = await runVideoReader('picture', path, signal).catch((error: unknown) => {
     if (!(error instanceof VideoFileError)) throw error;
     throw new ImageRefusal('cannot be decoded', { cause: error, reason: 'crash' });
   });

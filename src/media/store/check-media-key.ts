@@ -43,7 +43,7 @@ export function requireMediaFolder(folder: string): string {
 export type KeyMove = { readonly from: string; readonly to: string };
 
 /** Throws for a move that would change how a file is served. */
-export function requireSameExtensions(moves: readonly KeyMove[]): readonly KeyMove[] {
+export function requireMovesKeepEnding(moves: readonly KeyMove[]): readonly KeyMove[] {
   for (const { from, to } of moves)
     if (extname(requireMediaKey(from)) !== extname(requireMediaKey(to)))
       throw new Error(`${from} and ${to} do not end alike`);

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { copyFile, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { durableCopy, durableMove, ifThere, isThere, deleteStaleDrafts } from './durable-copy.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from './check-media-key.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMovesKeepEnding } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /** Stores files in a folder, and creates it if it is missing. Every process that writes or serves results needs the same one. */
@@ -20,7 +20,7 @@ export function createFolderFiles(folder: string): MediaFiles {
     fetchTo: async (key, filePath) => fetchIfThere(pathOf(key), filePath),
     read: async (key) => (await ifThere(open(pathOf(key))))?.createReadStream(),
     move: async (moves) => {
-      await durableMove(root, requireSameExtensions(moves));
+      await durableMove(root, requireMovesKeepEnding(moves));
       for (const left of new Set(moves.map(({ from }) => dirname(from)))) await removeEmptyFolder(root, left);
     },
     delete: async (key) => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { type KeyMove, requireSameExtensions } from './check-media-key.ts';
+import { type KeyMove, requireMovesKeepEnding } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /**
@@ -14,7 +14,7 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
     fetchTo: async (key, filePath) => (await first.fetchTo(key, filePath)) || (await also.fetchTo(key, filePath)),
     read: async (key) => (await first.read(key)) ?? (await also.read(key)),
     move: async (moves) => {
-      for (const { from } of requireSameExtensions(moves)) await bringOver(first, also, from);
+      for (const { from } of requireMovesKeepEnding(moves)) await bringOver(first, also, from);
       await first.move(moves);
       for (const { from } of moves) await also.delete(from);
     },

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
 import { sha256Of } from '../store/file-hash.ts';
-import { readVideo } from './read-video.ts';
+import { runVideoReader } from './read-video.ts';
 
 /** Measured from the packets of a video; `sha256` is of the whole file. */
 export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey' | 'lastFrameKey'>;
@@ -10,5 +10,5 @@ export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey' | 'lastFrameK
 export async function probeVideo(path: string, signal?: AbortSignal): Promise<VideoFacts> {
   const { size: bytes } = await stat(path);
   const sha256 = await sha256Of(path);
-  return { ...(await readVideo('facts', path, signal)), bytes, sha256 };
+  return { ...(await runVideoReader('facts', path, signal)), bytes, sha256 };
 }

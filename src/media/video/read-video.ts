@@ -46,7 +46,7 @@ type Value<R extends keyof ReaderFunctions> = Awaited<ReturnType<ReaderFunctions
  * Reads a video in another process. Throws `VideoFileError` if the file cannot be read or needs too much memory, and `ReadTimeoutError`
  * if that takes too long. Other errors are those of this machine, and may be retried.
  */
-export async function readVideo<R extends keyof ReaderFunctions>(
+export async function runVideoReader<R extends keyof ReaderFunctions>(
   reading: R,
   path: string,
   signal = new AbortController().signal,

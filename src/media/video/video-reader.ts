@@ -4,7 +4,7 @@ import type { ReadOrder, ReadReply } from './read-video.ts';
 import { VideoFileError } from './video-file-error.ts';
 import { readerFunctions } from './video-reader-functions.ts';
 
-// The process of `readVideo`: reads one video after the other, and ends with the process that started it.
+// The process of `runVideoReader`: reads one video after the other, and ends with the process that started it.
 
 const mostReasonCharacters = 300;
 
@@ -30,7 +30,7 @@ process.on('uncaughtException', (error) => {
   if (isSystemError(error)) process.exit(1);
   process.abort();
 });
-process.on('message', (order) => void reply(order as ReadOrder)); // `readVideo` sends nothing else
+process.on('message', (order) => void reply(order as ReadOrder)); // `runVideoReader` sends nothing else
 
 async function reply({ reading, path }: ReadOrder): Promise<void> {
   process.send?.(await replyTo(reading, path));

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import {
   classifyCreate,
-  classifyPoll,
+  bodyOrStatusOfPoll,
   type CreateRules,
   noVerdict,
   readBody,
@@ -43,7 +43,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     if (queue.read.queue_running.includes(job.jobKey)) return { state: 'running' };
     if (queue.read.queue_pending.includes(job.jobKey)) return { state: 'queued' };
     const reply = await call('GET', `/history/${job.jobKey}`, signal);
-    const poll = classifyPoll(reply);
+    const poll = bodyOrStatusOfPoll(reply);
     if ('status' in poll) return poll.status;
     const entry = poll.body[job.jobKey];
     if (entry !== undefined) return endOf(entry, reply);

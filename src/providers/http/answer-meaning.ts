@@ -60,7 +60,7 @@ async function jobIn(reader: ExpressionReader, field: string, { id, handle }: Jo
 }
 
 /** Returns why a job failed. A temporary error of a create counts as `upstream` when it ends a job. */
-export async function failureIn(reading: Reading, data: JsonObject): Promise<UpstreamError> {
+export async function upstreamErrorInAnswer(reading: Reading, data: JsonObject): Promise<UpstreamError> {
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
   const status = data['status'] as number; // `answerData` adds it
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import {
   classifyCreate,
-  classifyPoll,
+  bodyOrStatusOfPoll,
   createStateReader,
   declinesCancel,
   noVerdict,
@@ -27,7 +27,7 @@ import {
   timeoutsAfterCreate,
 } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { answerData, costIn, rulesOfCreate, failureIn, foundJobsIn } from './answer-meaning.ts';
+import { answerData, costIn, rulesOfCreate, upstreamErrorInAnswer, foundJobsIn } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
@@ -121,7 +121,7 @@ async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal
   const limits = { timeoutMs: timeoutsAfterCreate.recoverMs, signal };
   const { data, reply, path } = await send(upstream, 'find', find, dataForLostCreate(lost, upstream), limits);
   // With the job's name in the address, a 404 is the empty list; without it, the address is wrong.
-  const poll = classifyPoll(reply, (_body, status) => status === 404 && path.includes(lost.jobKey));
+  const poll = bodyOrStatusOfPoll(reply, (_body, status) => status === 404 && path.includes(lost.jobKey));
   if ('status' in poll && poll.status.state !== 'missing') return unreadableLookup;
   const found = await foundJobsIn(upstream.reader, find, data);
   return found === undefined ? unreadableLookup : await findJobOfCreate(found, lost);
@@ -132,13 +132,13 @@ async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Prom
   const limits = { timeoutMs: timeoutsAfterCreate.statusMs, signal };
   const { data, reply } = await send(upstream, 'status', file.status, dataForJob(job, upstream), limits);
   const isMissing = await reader.flag('status.missing', file.status.missing, data);
-  const poll = classifyPoll(reply, () => isMissing);
+  const poll = bodyOrStatusOfPoll(reply, () => isMissing);
   if ('status' in poll) return poll.status;
   const word = await reader.text('status.state', file.status.state, data);
   if (word === undefined) return noVerdict(reply).status;
   const state = readState(word);
   if (state === 'succeeded') return await endOf(upstream, data, limits);
-  if (state === 'failed') return { state, error: await failureIn(upstream, data), ...(await costIn(upstream, data)) };
+  if (state === 'failed') return { state, error: await upstreamErrorInAnswer(upstream, data), ...(await costIn(upstream, data)) };
   const progress = Number((await reader.text('status.progress', file.status.progress, data)) ?? Number.NaN);
   return { state, ...(progress >= 0 && progress <= 100 && { progress }) };
 }
@@ -151,8 +151,8 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
     path === undefined ? undefined : await send(upstream, 'result', { ...file.result, path }, last, limits);
   const data = second?.data ?? last;
   if (await reader.flag('result.failed', failed, data))
-    return { state: 'failed', error: await failureIn(upstream, data), ...(await costIn(upstream, last)) };
-  const poll = second === undefined ? undefined : classifyPoll(second.reply);
+    return { state: 'failed', error: await upstreamErrorInAnswer(upstream, data), ...(await costIn(upstream, last)) };
+  const poll = second === undefined ? undefined : bodyOrStatusOfPoll(second.reply);
   if (poll !== undefined && 'status' in poll) return poll.status;
   const address = await reader.text('result.url', url, data);
   if (address === undefined) return { state: 'unclear', detail: 'the job succeeded without the address of a video' };

@@ -5,7 +5,7 @@ import type { JobRequest, NotAccepted, Refused, RequestBody } from '../provider-
 import { mediaOfRoles } from '../requests/media-parts.ts';
 import { type MediaUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import { formBody } from '../requests/request-bodies.ts';
-import { answerData, rulesOfCreate, failureIn } from './answer-meaning.ts';
+import { answerData, rulesOfCreate, upstreamErrorInAnswer } from './answer-meaning.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import type { ExpressionReader } from './expression-reader.ts';
@@ -42,6 +42,6 @@ async function stored(
   if (outcome.kind === 'accepted') return { stored: outcome.id };
   if (outcome.kind !== 'unknown' || 'error' in reply) return outcome;
   // Some upstreams reject an image with a status of 5xx, which proves enough, because no job was requested.
-  const error = await failureIn({ file, reader }, answerData(reply, known));
+  const error = await upstreamErrorInAnswer({ file, reader }, answerData(reply, known));
   return error.kind === 'upstream' ? outcome : { kind: 'refused', error };
 }

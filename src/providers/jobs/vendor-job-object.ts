@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import {
-  classifyPoll,
+  bodyOrStatusOfPoll,
   createStateReader,
   declinesCancel,
   noVerdict,
@@ -51,7 +51,7 @@ export function createJobObjectReader<Read extends JobRecord>(rules: JobObjectRu
   const stateIn = ({ status }: Read): JobState => readState(status);
   /** A record of another job proves nothing. */
   const read = (reply: Reply, id: string): { readonly record: Read } | PollWithoutBody => {
-    const poll = classifyPoll(reply, isMissing);
+    const poll = bodyOrStatusOfPoll(reply, isMissing);
     if ('status' in poll) return poll;
     const record = recordIn(poll.body);
     return record?.id === id ? { record } : noVerdict(reply);

@@ -4,7 +4,7 @@ import { videoDialects } from '../../catalogue/file/provider-schema.ts';
 import {
   jsonObjectIn,
   classifyCreate,
-  classifyPoll,
+  bodyOrStatusOfPoll,
   type CreateRules,
   maxJobIdLength,
   readBody,
@@ -79,7 +79,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     cancel: async ({ id }, signal) => {
       if (dialect.deletes === 'no') return 'runs_on';
       const reply = await call('DELETE', `/${id}`, timeoutsAfterCreate.cancelMs, signal);
-      const poll = classifyPoll(reply, isMissing);
+      const poll = bodyOrStatusOfPoll(reply, isMissing);
       return 'body' in poll ? deletedOutcome(dialect, poll.body) : cancelOutcomeWithoutJob(reply, poll);
     },
   });

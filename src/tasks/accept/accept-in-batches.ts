@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
 import { acceptTask } from './accept-task.ts';
 import { withAccountLock } from './account-lock.ts';
-import { answerAttemptAlreadyLocked, isCreateAttempt, recordCreatingAttempt } from './create-attempts.ts';
+import { answerAttemptAlreadyLocked, mayRepeatWithoutKey, recordCreatingAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';
 import { createBatcher } from '../../platform/database/batch-requests.ts';
 import { defaultQueueLimits, type QueueLimits } from '../../platform/database/queue-limits.ts';
@@ -95,7 +95,7 @@ export function createTaskAcceptor(
     if (count >= maxWaiting) throw new DatabaseBusy();
     count += 1;
     try {
-      if (isCreateAttempt(task)) return await acceptAttempt(db, task);
+      if (mayRepeatWithoutKey(task)) return await acceptAttempt(db, task);
       return await accept({ task, since: performance.now() });
     } finally {
       count -= 1;

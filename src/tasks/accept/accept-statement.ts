@@ -204,7 +204,7 @@ export function isLostRace(error: unknown): boolean {
  * Returns whether a task can be accepted, but for its caps, or why it is refused. It takes no lock and reads the earlier task in the same
  * snapshot; `acceptTasks` misses one that was committed while it waited for the account.
  */
-export const explainTask = {
+export const findRefusalReason = {
   name: 'explain-task',
   text: `
 with ${judged({ lock: '', capped: 'include' })}
@@ -217,4 +217,4 @@ from judged left join lateral (
   limit 1
 ) earlier on refusal = 'known'`,
 };
-export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);
+export const refusalReasonValues = (task: NewTask) => valuesOf(decisive, [task]);

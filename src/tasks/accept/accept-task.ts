@@ -6,8 +6,8 @@ import {
   acceptValues,
   type AnswerRow,
   rateFromRow,
-  explainTask,
-  explainValues,
+  findRefusalReason,
+  refusalReasonValues,
   isLostRace,
   type RateRow,
 } from './accept-statement.ts';
@@ -100,8 +100,8 @@ type Acceptable = { readonly kind: 'acceptable'; readonly credits: number; reado
 
 /** Returns whether a task can be accepted now, or why not. `isCapped`: its account has spend caps, which `acceptCapped` checks. */
 async function explain(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptable | CreateOutcome> {
-  const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
-  if (row === undefined) throw new Error(`${explainTask.name} returned no row`);
+  const [row] = await db.run<ExplainedRow>(findRefusalReason, refusalReasonValues(task));
+  if (row === undefined) throw new Error(`${findRefusalReason.name} returned no row`);
   if (row.refusal === null) return { kind: 'acceptable', credits: row.credits, isCapped: row.capped };
   return refusalOf(task, row);
 }

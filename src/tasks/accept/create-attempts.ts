@@ -13,7 +13,7 @@ import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 // the tasks that were answered to this number, and those whose client has read them before it could send this number. This never charges
 // for more videos than clients requested. `test/properties/repeat-model.ts` states what else holds, and what no server can decide.
 
-export function isCreateAttempt({ attempt, idempotencyKey }: NewTask): boolean {
+export function mayRepeatWithoutKey({ attempt, idempotencyKey }: NewTask): boolean {
   return attempt !== undefined && idempotencyKey === undefined;
 }
 

@@ -11,7 +11,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
 import { foreseeOutcome } from './accept-task.ts';
-import { answerAttempt, findAnswerToAttempt, isCreateAttempt } from './create-attempts.ts';
+import { answerAttempt, findAnswerToAttempt, mayRepeatWithoutKey } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './acceptance-contract.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
@@ -168,7 +168,7 @@ export async function moderateCreate(
  * could still be refunded after an uncertain response.
  */
 async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
-  if (!isCreateAttempt(task) || (await findAnswerToAttempt(db, task)) === undefined)
+  if (!mayRepeatWithoutKey(task) || (await findAnswerToAttempt(db, task)) === undefined)
     return await foreseeOutcome(db, task);
   return await acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
 }

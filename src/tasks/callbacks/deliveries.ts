@@ -64,12 +64,12 @@ export const findDelivery = maybeOne<Delivery, [deliveryId: string]>({
 });
 
 /** SQL that makes a delivery pending again. */
-export const pendingAgain = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
+export const pendingAgainSql = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
 
 /** Makes the callback pending again, in any state. Returns undefined if there is no callback. */
 export const requestRedelivery = maybeOne<Delivery, [deliveryId: string]>({
   name: 'request-redelivery',
-  text: `update callback_deliveries set ${pendingAgain} where id = $1 returning ${deliveryColumns}`,
+  text: `update callback_deliveries set ${pendingAgainSql} where id = $1 returning ${deliveryColumns}`,
 });
 
 /** Requests a redelivery for an operator, with an entry in the audit log. */

@@ -1,7 +1,7 @@
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
-import { type Delivery, deliveryColumns, pendingAgain } from './deliveries.ts';
+import { type Delivery, deliveryColumns, pendingAgainSql } from './deliveries.ts';
 import type { EventType } from './account-event.ts';
 
 export type EventEndpoint = {
@@ -60,7 +60,7 @@ export function removeEventEndpoint(db: Database, accountId: string): Promise<bo
 export const requestEventRedelivery = maybeOne<Delivery, [accountId: string, eventId: string]>({
   name: 'request-event-redelivery',
   text: `
-update callback_deliveries set ${pendingAgain}, url = endpoint.url from event_endpoints endpoint
+update callback_deliveries set ${pendingAgainSql}, url = endpoint.url from event_endpoints endpoint
 where callback_deliveries.id = $2 and callback_deliveries.account_id = $1 and event is not null and endpoint.account_id = $1
 returning ${deliveryColumns}`,
 });

@@ -1,5 +1,5 @@
 import { callbackTimeoutMs } from './callback-schedule.ts';
-import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from './deliveries.ts';
+import { type Delivery, type DeliveryState, deliveryColumns, pendingAgainSql } from './deliveries.ts';
 import type { EventType } from './account-event.ts';
 import { many } from '../../platform/database/statement.ts';
 import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql-fragments.ts';
@@ -81,7 +81,7 @@ with failed as (
     and not ${isHidden('$3::float8')}
   order by created_at, id limit ${maxRedelivered} for update
 )
-update callback_deliveries set ${pendingAgain}${set}
+update callback_deliveries set ${pendingAgainSql}${set}
 from failed${endpoint} where callback_deliveries.id = failed.id returning callback_deliveries.id as "deliveryId"`,
     values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
   });

@@ -1,10 +1,10 @@
 import { deletedMessage, withoutContent } from './content-placeholders.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
-import { sqlTaskEventId } from '../task-end-event.ts';
+import { taskEventIdSql } from '../task-end-event.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { mayRun } from '../jobs/provider-pools.ts';
+import { mayRunSql } from '../jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../../platform/database/statement.ts';
 import { microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
 import { finishedCondition, unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
@@ -25,10 +25,10 @@ with task as (
   returning id, account_id, content_deleted_at
 ), job as (
   update provider_jobs set ${jobContent('$3::text')},
-    sent_input = case when job_id is null and intended_at is not null and ${mayRun} then $5::json end
+    sent_input = case when job_id is null and intended_at is not null and ${mayRunSql} then $5::json end
   from task where task_id = task.id
 ), delivery as (
-  delete from callback_deliveries using task where callback_deliveries.id in (task.id, ${sqlTaskEventId('task.id')})
+  delete from callback_deliveries using task where callback_deliveries.id in (task.id, ${taskEventIdSql('task.id')})
 ), upload as (
   update uploads set expires_at = least(expires_at, now()) from task
   where uploads.id = any($4::uuid[]) and uploads.account_id = task.account_id
@@ -48,10 +48,10 @@ select content_deleted_at as "deletedAt" from task`,
 /** SQL that deletes upstreams' messages. The handle of a job that may still run is needed to stop it, and deleted later, like `sent_input`. */
 function jobContent(message: string): string {
   return `detail = null, fail_msg = case when fail_msg is not null then ${message} end,
-    handle = case when ${mayRun} then handle end`;
+    handle = case when ${mayRunSql} then handle end`;
 }
 
-export type ContentDeletion = { readonly deletedAt: number; readonly changed: boolean };
+export type ContentDeletionOutcome = { readonly deletedAt: number; readonly changed: boolean };
 
 /**
  * Deletes a task's content. `uploadIds`: the uploaded files that it used. The rest of the task's row and the ledger stay. Returns undefined
@@ -61,7 +61,7 @@ export async function deleteTaskContent(
   db: Pick<Database, 'run'>,
   task: Task,
   uploadIds: readonly string[],
-): Promise<ContentDeletion | undefined> {
+): Promise<ContentDeletionOutcome | undefined> {
   if (!isFinalState(task.state)) return undefined;
   const deleted = await deleteContent(db, task, uploadIds);
   const deletedAt = deleted?.deletedAt ?? (await findTask(db, task.taskId))?.contentDeletedAt;
@@ -74,8 +74,8 @@ const listExpiredContent = many<Task, [before: number, limit: number]>({
   text: `
 select ${taskColumns} from tasks
 where completed_at is not null and content_deleted_at is null and completed_at < to_timestamp($1::float8 / 1000)
-  and not exists (select from provider_jobs where task_id = tasks.id and intended_at is not null and ${mayRun})
-  and not exists (select from callback_deliveries where id in (tasks.id, ${sqlTaskEventId('tasks.id')}) and state = 'pending')
+  and not exists (select from provider_jobs where task_id = tasks.id and intended_at is not null and ${mayRunSql})
+  and not exists (select from callback_deliveries where id in (tasks.id, ${taskEventIdSql('tasks.id')}) and state = 'pending')
 order by completed_at limit $2`,
 });
 
@@ -93,7 +93,7 @@ export function deleteTaskContentAs(
   db: Database,
   actor: Actor,
   { task, uploadIds, reason }: { readonly task: Task; readonly uploadIds: readonly string[]; readonly reason: string },
-): Promise<ContentDeletion | undefined> {
+): Promise<ContentDeletionOutcome | undefined> {
   const { taskId, accountId } = task;
   return changeWithAudit(db, actor, async (transaction) => {
     const answer = await deleteTaskContent(transaction, task, uploadIds);
@@ -156,10 +156,10 @@ export const clearJobContent = many<{ readonly ordinal: number }, [taskId: strin
   text: `
 with cleared as (
   update provider_jobs set ${jobContent('$2::text')},
-    sent_input = case when ${mayRun} and intended_at > now() - interval '1 day' then sent_input end
+    sent_input = case when ${mayRunSql} and intended_at > now() - interval '1 day' then sent_input end
   where task_id = $1
 )
-select ordinal from provider_jobs where task_id = $1 and ${mayRun}`,
+select ordinal from provider_jobs where task_id = $1 and ${mayRunSql}`,
   values: (taskId) => [taskId, deletedMessage],
 });
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
 import { uploadIdsOf } from '../../media/references/upload-rules.ts';
-import { type ContentDeletion, deleteTaskContent } from './content-deletion.ts';
+import { type ContentDeletionOutcome, deleteTaskContent } from './content-deletion.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { fileKeysOfResult, type Task } from '../../catalogue/tasks/task.ts';
 
@@ -16,7 +16,7 @@ export async function deleteContentOfEndedTask(deps: DeleteTaskDeps, task: Task)
 }
 
 /** Deletes the video before responding, because its links may have been shared. Housekeeping deletes the rest. */
-export async function deleteResultFiles({ resultStore, log }: FileDeps, task: Task, deletion: ContentDeletion) {
+export async function deleteResultFiles({ resultStore, log }: FileDeps, task: Task, deletion: ContentDeletionOutcome) {
   const { taskId, result } = task;
   if (deletion.changed && result !== undefined) {
     const files = fileKeysOfResult(result).map((key) => resultStore.delete(key));

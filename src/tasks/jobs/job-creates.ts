@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
 import { mayExist } from './job-states.ts';
 import type { JobCost, JobRowKey } from './provider-jobs.ts';
-import { isReserved } from './provider-pools.ts';
+import { isReservedSql } from './provider-pools.ts';
 import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
 // The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was
@@ -49,7 +49,7 @@ export const intendReservedJob = maybeOne<Intended, [job: ReservedJob]>({
 with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
 update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
   cost_micros = $7, cost_currency = $8, cost_basis = $9
-where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved} and ${taskIsUnfinished}
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReservedSql} and ${taskIsUnfinished}
 returning ordinal`,
   values: ({ taskId, ordinal, pool, configHash, config, jobId, cost }) => {
     const costs = [cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];

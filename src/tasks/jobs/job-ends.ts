@@ -5,7 +5,7 @@ import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { lateCreateWindowMs } from './job-creates.ts';
 import type { JobOutcome } from './job-states.ts';
 import type { JobCost, JobRowKey, ProviderJob } from './provider-jobs.ts';
-import { mayRun } from './provider-pools.ts';
+import { mayRunSql } from './provider-pools.ts';
 
 // A job ends upstream, which frees its slot; then its outcome is recorded; and a job that may still run is settled later.
 
@@ -125,7 +125,7 @@ const settle = maybeOne<EndedJob & { readonly isFirst: boolean }, [settlement: S
   name: 'settle-provider-job',
   text: `
 update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
-where task_id = $1 and ordinal = $2 and ${mayRun}
+where task_id = $1 and ordinal = $2 and ${mayRunSql}
 returning ${endedColumns}, ended_at = now() as "isFirst"`,
   values: ({ taskId, ordinal, outcome, cost }) => [taskId, ordinal, outcome, cost],
 });

@@ -31,7 +31,7 @@ export type NextJob =
   | ({ readonly kind: 'resumed'; readonly row: ProviderJob } & Pick<JobBase, 'jobKey' | 'resubmissions'>);
 
 /** Returns the open job, else reserves a slot at the next provider that may make one. */
-export async function openOrReserveJob(
+export async function findOpenOrReserveJob(
   deps: RoutingDeps,
   task: RoutedTask,
   rows: readonly ProviderJob[],

@@ -11,13 +11,13 @@ import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 const lease = `interval '60 s'`;
 
 /** Condition on a row of `provider_jobs` whose reservation is valid and was not used for a create. */
-export const isReserved = `${jobStates.reserved.row} and outcome is null and reserved_at > now() - ${lease}`;
+export const isReservedSql = `${jobStates.reserved.row} and outcome is null and reserved_at > now() - ${lease}`;
 
 /** Condition on a row of `provider_jobs` whose job may still run upstream. */
-export const mayRun = `settled_at is null and (${mayExist})`;
+export const mayRunSql = `settled_at is null and (${mayExist})`;
 
 /** Condition on a row of `provider_jobs` that takes a slot. So do a create without a response and a job that may still run. */
-export const takesSlot = `upstream_ended_at is null and ${mayRun}
+export const takesSlotSql = `upstream_ended_at is null and ${mayRunSql}
     and (intended_at is not null or reserved_at > now() - ${lease})`;
 
 export const cooldownReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
@@ -142,7 +142,7 @@ from provider_pools p
 cross join lateral (
   select count(*)::int as slots, count(*) filter (where intended_at is not null and job_id is null)::int as unanswered
   from provider_jobs j
-  where j.pool = p.pool and ${takesSlot}
+  where j.pool = p.pool and ${takesSlotSql}
 ) taken
 cross join lateral (
   select count(*)::int as tasks, min(queued_at) as since from slot_waits w where w.pool = p.pool

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
-import { isReserved, type ProviderSwitchPosition, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
+import { isReservedSql, type ProviderSwitchPosition, type CooldownReason, mayRunSql, takesSlotSql } from './provider-pools.ts';
 import type { JobRowKey } from './provider-jobs.ts';
 import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 
@@ -74,7 +74,7 @@ with taken as (
     count(*) filter (where submitted_at is null and outcome is null and reserved_at >= (
       select cooling_until from provider_pools where pool = $3
     )) as probes
-  from provider_jobs where pool = $3 and (task_id, ordinal) <> ($1, $2) and ${takesSlot}
+  from provider_jobs where pool = $3 and (task_id, ordinal) <> ($1, $2) and ${takesSlotSql}
 ), own as materialized (
   select coalesce(
     (select ticket from slot_waits where pool = $3 and task_id = $1),
@@ -93,7 +93,7 @@ with taken as (
   order by ticket, queued_at, task_id limit $6 * ${countedPerSlot}
 ), queue as (
   select greatest(0, least($6 - slots, $7 - probes)) as free, case when exists (
-    select from provider_jobs where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
+    select from provider_jobs where task_id = $1 and ordinal = $2 and pool = $3 and ${isReservedSql}
   ) then 0 else (select count(*)::int from ahead) end as ahead from taken
 ), reserved as (
   insert into provider_jobs (task_id, ordinal, provider, pool, account_id, reserved_at, ticket)
@@ -162,7 +162,7 @@ export const sweepSlots = none<[limit: number]>({
 with expired as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
-    where pool is not null and upstream_ended_at is null and ${mayRun}
+    where pool is not null and upstream_ended_at is null and ${mayRunSql}
       and intended_at is null and exists (select from tasks where id = task_id and ${finishedCondition})
     limit $1
   ) one

@@ -1,5 +1,5 @@
 import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
-import { type CountFilter, filterValues, isInRange, matchesFilter } from './task-filter.ts';
+import { type CountFilter, filterValues, isInRangeSql, matchesFilter } from './task-filter.ts';
 import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 import { type FailCode, type TaskState, unfinishedStates } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -39,10 +39,10 @@ group by part, state, fail_code`,
 function part(name: Part, condition: string): string {
   // All columns, because each filter reads others.
   return `(select '${name}' as part, tasks.* from tasks
-    where ${isInRange} and ${condition} order by created_at desc, id desc limit ${maxCountedTasks + 1})`;
+    where ${isInRangeSql} and ${condition} order by created_at desc, id desc limit ${maxCountedTasks + 1})`;
 }
 
-export async function countTasks(db: Pick<Database, 'run'>, filter: CountFilter): Promise<TaskCounts> {
+export async function countTasksByGroup(db: Pick<Database, 'run'>, filter: CountFilter): Promise<TaskCounts> {
   const rows = await countGroups(db, filter);
   const counted = taskGroups.map((group): [TaskGroup, TaskCount] => {
     const of = rows.filter((row) => row.part === partOf(group));

@@ -24,7 +24,7 @@ type IndexOf = typeof isIndexed;
 type UnindexedFilter = { [Name in keyof IndexOf]: IndexOf[Name] extends true ? never : Name }[keyof IndexOf];
 
 /** The filters that no index finds, or not with every value. */
-export const unindexedFilters = Object.entries(isIndexed)
+export const filtersWithoutFullIndex = Object.entries(isIndexed)
   .filter(([, indexed]) => indexed !== true)
   .map(([name]) => name) as readonly UnindexedFilter[]; // those of the table that are not true
 
@@ -32,7 +32,7 @@ export const unindexedFilters = Object.entries(isIndexed)
 export function readsAllTasks(filter: TaskFilter): boolean {
   return (
     filter.accountId === undefined &&
-    unindexedFilters.some((name) => filter[name] !== undefined && !isFound(name, filter))
+    filtersWithoutFullIndex.some((name) => filter[name] !== undefined && !isFound(name, filter))
   );
 }
 

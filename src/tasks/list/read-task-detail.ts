@@ -4,7 +4,7 @@ import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
 import { listProviderJobs } from '../jobs/provider-jobs.ts';
 
 /** Reads the ledger entries, upstream jobs and callback of a task, which are not part of its record. */
-export async function readTaskDetail(db: Database, taskId: string) {
+export async function readRecordsOfTask(db: Database, taskId: string) {
   return {
     ledger: await listTaskEntries(db, taskId),
     providerJobs: await listProviderJobs(db, taskId),

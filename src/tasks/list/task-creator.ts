@@ -9,7 +9,7 @@ export type NamedCreator = {
 };
 
 /** SQL for the maker of a row with `key_id` and `user_id`. */
-export const creatorJson = `case
+export const creatorJsonSql = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
     when user_id is not null then
@@ -17,7 +17,7 @@ export const creatorJson = `case
   end`;
 
 /** The maker of a task; null for a task that an operator started by hand. */
-export const creatorColumn = `${creatorJson} as "createdBy"`;
+export const creatorColumn = `${creatorJsonSql} as "createdBy"`;
 
 export const findTaskCreator = maybeOne<{ readonly createdBy: NamedCreator | undefined }, [taskId: string]>({
   name: 'find-task-maker',

@@ -10,11 +10,11 @@ import { parametersOf } from '../../platform/database/sql-fragments.ts';
  * The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. Its first
  * character is in no word, so that no search finds it.
  */
-export const promptLexemes = `(array_to_tsvector(array['@' || account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
+export const promptLexemesSql = `(array_to_tsvector(array['@' || account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
 
 /** SQL: the prompt of a task of the account has the words of a tsquery. */
 export const promptHas = (account: string, words: string): string =>
-  `${promptLexemes} @@ (('''@' || ${account}::text || '''')::tsquery && to_tsquery('simple', ${words}))`;
+  `${promptLexemesSql} @@ (('''@' || ${account}::text || '''')::tsquery && to_tsquery('simple', ${words}))`;
 
 export type TaskFilter = {
   /** Without it, tasks of all accounts match. */
@@ -62,10 +62,10 @@ export const filterTypes = {
 const { $, values } = parametersOf<FilterValues>(filterTypes);
 export const filterValues = (filter: CountFilter) => values(withSearchValues(filter));
 
-export const isOfAccount = `(${$.accountId} is null or account_id = ${$.accountId})`;
-export const createdFrom = `coalesce(to_timestamp(${$.fromMs} / 1000), '-infinity')`;
-export const createdTo = `coalesce(to_timestamp(${$.toMs} / 1000), 'infinity')`;
-export const isInRange = `${isOfAccount} and created_at >= ${createdFrom} and created_at < ${createdTo}`;
+export const isOfAccountSql = `(${$.accountId} is null or account_id = ${$.accountId})`;
+export const createdFromSql = `coalesce(to_timestamp(${$.fromMs} / 1000), '-infinity')`;
+export const createdToSql = `coalesce(to_timestamp(${$.toMs} / 1000), 'infinity')`;
+export const isInRangeSql = `${isOfAccountSql} and created_at >= ${createdFromSql} and created_at < ${createdToSql}`;
 
 const conditions: Readonly<Record<Exclude<keyof CountFilter, 'accountId' | 'fromMs' | 'toMs'>, string>> = {
   model: `(${$.model} is null or model = ${$.model})`,
@@ -74,16 +74,16 @@ const conditions: Readonly<Record<Exclude<keyof CountFilter, 'accountId' | 'from
     or (select 1 from provider_jobs where task_id = tasks.id and provider = ${$.provider} limit 1) = 1)`,
   search: `(not ${$.isSearch} or id in (
     select id from (
-      select id from tasks where ${isInRange} order by created_at desc, id desc limit ${maxSearchedTasks}
+      select id from tasks where ${isInRangeSql} order by created_at desc, id desc limit ${maxSearchedTasks}
     ) newest
     where ${$.idPart} is not null and strpos(id::text, ${$.idPart}) > 0
     union all
-    select id from tasks where id = ${$.taskId} and ${isOfAccount}
+    select id from tasks where id = ${$.taskId} and ${isOfAccountSql}
     union all
     select id from tasks
     where ${$.words} is not null and account_id = ${$.accountId}
       and ${promptHas($.accountId, $.words)}))`,
 };
 
-/** The conditions beside `isInRange`, on a row that is called `tasks`. */
+/** The conditions beside `isInRangeSql`, on a row that is called `tasks`. */
 export const matchesFilter = Object.values(conditions).join('\n  and ');

@@ -1,10 +1,10 @@
 import {
   type CountFilter,
-  createdFrom,
-  createdTo,
+  createdFromSql,
+  createdToSql,
   filterTypes,
   type FilterValues,
-  isOfAccount,
+  isOfAccountSql,
   matchesFilter,
   type TaskFilter,
   withSearchValues,
@@ -48,9 +48,9 @@ export const listTasks = many<ListedTask, [filter: TaskListFilter]>({
   plannedAnew: true,
   text: `
 select ${taskColumns}, ${creatorColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
-where ${isOfAccount} and created_at >= ${createdFrom}
+where ${isOfAccountSql} and created_at >= ${createdFromSql}
   and (created_at, id) < (
-    case when ${$.after} is null then ${createdTo} else (select created_at from tasks where id = ${$.after} and ${isOfAccount}) end,
+    case when ${$.after} is null then ${createdToSql} else (select created_at from tasks where id = ${$.after} and ${isOfAccountSql}) end,
     coalesce(${$.after}, ${leastId}))
   and (${$.toMs} is null or created_at < to_timestamp(${$.toMs} / 1000))
   and ${Object.values(conditions).join('\n  and ')}

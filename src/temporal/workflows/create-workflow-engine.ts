@@ -32,7 +32,7 @@ export function createWorkflowEngine(client: Client, queues: TaskQueues): Workfl
     retryNow: (taskId) => endRetryPauses(client, taskId),
     terminateTask: async (taskId, reason) =>
       void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
-    forgetTask: (taskId) => deleteTaskHistories(client, taskId),
+    deleteTaskHistories: (taskId) => deleteTaskHistories(client, taskId),
     startClosing: async (accountId) => void (await startClosing(client, queues, accountId)),
     startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
     wakeDelivery: (delivery) => wakeDelivery(client, queues, delivery),

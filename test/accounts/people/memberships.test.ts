@@ -5,7 +5,7 @@ import {
   deleteMembership,
   findMembership,
   grantAccess,
-  lockOldestOpenAccount,
+  shareLockOldestOpenAccount,
   lockOpenAccounts,
   setMembership,
 } from '../../../src/accounts/people/memberships.ts';
@@ -137,7 +137,7 @@ test('open accounts are locked, and the first of them is the oldest', async () =
   const ids = [unnamed, closed, open];
   assert.deepEqual(await lockOpenAccounts(db, ids), [{ accountId: open }, { accountId: unnamed }]);
   assert.deepEqual(await lockOpenAccounts(db, [open]), [{ accountId: open }]);
-  const first = async () => (await lockOldestOpenAccount(db))?.accountId;
+  const first = async () => (await shareLockOldestOpenAccount(db))?.accountId;
   const oldest = await first();
   assert.ok(oldest !== undefined && oldest < open);
   await run('update accounts set closed_at = now() where id < $1', unnamed);

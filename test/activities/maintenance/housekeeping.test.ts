@@ -47,7 +47,7 @@ const expired = `now() - interval '51 hours'`;
 /** Temporal forgets every task. */
 function deps(changes: Partial<HousekeepDeps> = {}) {
   const { log, events, settings } = workerParts(db, folder, []);
-  const engine = { forgetTask: () => Promise.resolve(true) };
+  const engine = { deleteTaskHistories: () => Promise.resolve(true) };
   const media = createFolderStore(folder);
   return { db, log, events, media, engine, retention: settings.retention, ...changes };
 }
@@ -146,13 +146,13 @@ test('a row that fails is tried once in a run, and the others are done', async (
   const bad = new Set((await deletedTasks(210)).filter((_, index) => index % 3 === 0));
   const tries = new Map<string, number>();
   const { engine, log } = deps();
-  const forgetTask = async (taskId: string) => {
+  const deleteTaskHistories = async (taskId: string) => {
     tries.set(taskId, (tries.get(taskId) ?? 0) + 1);
     if (bad.has(taskId)) throw new Error('no');
     return true;
   };
   const events = recordEvents('reconcile_finding');
-  await run('sweepDeletions', deps({ log, events, engine: { ...engine, forgetTask } }));
+  await run('sweepDeletions', deps({ log, events, engine: { ...engine, deleteTaskHistories } }));
   assert.deepEqual([await swept(), tries.size, Math.max(...tries.values())], [140, 210, 1]);
   assert.deepEqual([events.seen.length, new Set(events.seen.map(({ finding }) => finding))], [70, new Set(['failed'])]);
 });
@@ -161,12 +161,12 @@ test('a page of rows that all fail ends the run, and the next run continues behi
   const first = new Set<string>();
   const { engine } = deps();
   await deletedTasks(210);
-  const forgetTask = async (taskId: string) => {
+  const deleteTaskHistories = async (taskId: string) => {
     if (first.size < 200) first.add(taskId);
     if (first.has(taskId)) throw new Error('no');
     return true;
   };
-  const world = deps({ engine: { ...engine, forgetTask } });
+  const world = deps({ engine: { ...engine, deleteTaskHistories } });
   await assert.rejects(run('sweepDeletions', world), /all 200 rows of a page failed/);
   await run('sweepDeletions', world);
   assert.equal(await swept(), 10);
@@ -244,7 +244,7 @@ test('a deletion is swept again while Temporal has its history, or an unfinished
   const task = await findTask(db, String(taskId));
   assert.ok(task);
   await deleteTaskContent(db, task, [uploadId]);
-  await run('sweepDeletions', deps({ engine: { forgetTask: () => Promise.resolve(false) } }));
+  await run('sweepDeletions', deps({ engine: { deleteTaskHistories: () => Promise.resolve(false) } }));
   assert.deepEqual([await swept(), await count('uploads')], [0, 0]);
   await reserveUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
   const other = await acceptTestTask(db, accountId, taskParam(`shows ${uploadId}`));

@@ -96,7 +96,7 @@ export function worldOf(): WorkerParts {
       },
       cancelWorkflow: async (taskId) => calls.push(`cancel ${taskId}`) > 0,
       terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
-      forgetTask: async (taskId) => calls.push(`forget ${taskId}`) > 0,
+      deleteTaskHistories: async (taskId) => calls.push(`forget ${taskId}`) > 0,
       startClosing: async (closing) => void calls.push(`close ${closing}`),
       startDelivery: async ({ deliveryId }) => void calls.push(`deliver ${deliveryId}`),
       wakeDelivery: async ({ deliveryId }) => void calls.push(`wake ${deliveryId}`),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recoverJob } from '../../../activities/generation/recover-job.ts';
-import { openOrReserveJob } from '../../../src/tasks/jobs/next-job.ts';
+import { findOpenOrReserveJob } from '../../../src/tasks/jobs/next-job.ts';
 import { commitIntent, jobRequestFor, submitJob } from '../../../activities/generation/submit-job.ts';
 import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
@@ -173,7 +173,7 @@ for (const dies of [false, true]) {
       cancel: (...request) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(...request)),
     };
     const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
-    const next = await openOrReserveJob(attempt.deps, task, []);
+    const next = await findOpenOrReserveJob(attempt.deps, task, []);
     assert.ok(next.kind === 'job');
     const submitting = submitJob(attempt, next.job);
     if (dies) await assert.rejects(submitting, Killed);
@@ -192,7 +192,7 @@ for (const end of ['success', 'fail', undefined] as const) {
     assert.ok(task);
     const { taskId } = task;
     const world = worldOf();
-    const next = await openOrReserveJob(activityDepsOf(world), task, []);
+    const next = await findOpenOrReserveJob(activityDepsOf(world), task, []);
     assert.ok(next.kind === 'job');
     const { job } = next;
     const earlier = attemptAt(world, task, folder);

@@ -5,7 +5,7 @@ import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
-import { countTasks, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
+import { countTasksByGroup, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
 import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
 import type { Answer } from '../../support/service/http-client.ts';
@@ -97,7 +97,7 @@ from generate_series(1, ${maxCountedTasks + 1}) n`;
   let counts: Partial<TaskCounts> = {};
   const rolledBack = service.database.db.transaction(async (run) => {
     await run({ name: 'test-many-tasks', text }, [accountId]);
-    counts = await countTasks({ run }, { accountId });
+    counts = await countTasksByGroup({ run }, { accountId });
     throw new Error('not kept');
   });
   await assert.rejects(rolledBack, /not kept/);

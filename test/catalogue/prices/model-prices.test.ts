@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   conditionsKey,
-  creditsFor,
+  creditsForDuration,
   nameFromConditions,
   amountsMatchingInput,
   matchesConditions,
@@ -76,7 +76,7 @@ const rows: readonly PriceRow[] = [
 test('the first price that has begun and matches applies, with its latest amounts', () => {
   const at = (atMs: number, resolution: PricedInput['resolution'] = '1080p') => {
     const found = priceAt(rows, { resolution }, atMs);
-    return found && [found.name, creditsFor(found, 10)];
+    return found && [found.name, creditsForDuration(found, 10)];
   };
   assert.equal(at(999), undefined);
   assert.deepEqual(

@@ -10,7 +10,7 @@ import type { Actor } from '../../../src/accounts/operators/actors-and-actions.t
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { deleteExpiredContent } from '../../../src/tasks/end/content-deletion.ts';
-import { deleteExpiredUsers } from '../../../src/accounts/people/erasure.ts';
+import { eraseUsersWithoutAccount } from '../../../src/accounts/people/erasure.ts';
 import { invitePersonAs, setUserIsOperatorAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
@@ -18,7 +18,7 @@ import { deleteMembership, grantAccess } from '../../../src/accounts/people/memb
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import {
-  deleteExpiredAccountEvents,
+  deleteExpiredEventsWithoutTask,
   deleteExpiredCreateAttempts,
   deleteExpiredLinks,
   deleteExpiredProofs,
@@ -98,7 +98,7 @@ const kinds: readonly [
     values ($2::text::uuid, $2::text::uuid, to_timestamp($1::float8 / 1000))`,
   ],
   [
-    deleteExpiredAccountEvents,
+    deleteExpiredEventsWithoutTask,
     'callback_deliveries',
     'finished_at',
     `with account as (insert into accounts (id, name) values (gen_random_uuid(), 'notified') returning id)
@@ -137,7 +137,7 @@ test('callbacks of tasks are not deleted with the events about no task', () =>
     await failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' });
     const end = `update callback_deliveries set state = 'failed', finished_at = to_timestamp($2::float8 / 1000) where task_id = $1`;
     await db.run({ name: 'test-end-callback', text: end }, [taskId, limitMs - 1]);
-    assert.equal(await deleteExpiredAccountEvents(db, limitMs, 100), 0);
+    assert.equal(await deleteExpiredEventsWithoutTask(db, limitMs, 100), 0);
     const text = 'select id from callback_deliveries where task_id = $1';
     assert.equal((await db.run({ name: 'test-callbacks', text }, [taskId])).length, 1);
   }));
@@ -156,7 +156,7 @@ const ages: Readonly<Record<string, [step: HousekeepingStep, ageMs: number]>> = 
 
 async function runStep(step: HousekeepingStep, promptsMs?: number): Promise<void> {
   const { log, events, media, settings } = workerParts(database.db, tmpdir(), []);
-  const engine = { forgetTask: () => Promise.resolve(true) };
+  const engine = { deleteTaskHistories: () => Promise.resolve(true) };
   const retention = { ...settings.retention, promptsMs };
   const run = createHousekeep({ db: database.db, log, events, media, engine, retention });
   await silentActivity({ workflowId: 'housekeeping' }, () => run(step));
@@ -254,14 +254,14 @@ test('a person is erased when they have had no account for the retention, and no
     limitMs,
     users.atLimit.userId,
   ]);
-  const erased = await deleteExpiredUsers(db, limitMs, 100);
+  const erased = await eraseUsersWithoutAccount(db, limitMs, 100);
   assert.ok(erased.includes(users.old.userId));
   assert.equal(await findUser(db, users.old.userId), undefined);
   for (const { userId, email } of [users.atLimit, users.member, users.invited, operator]) {
     assert.ok(!erased.includes(userId));
     assert.equal((await findUser(db, userId))?.email, email);
   }
-  assert.deepEqual(await deleteExpiredUsers(db, limitMs, 100), [], 'a second run finds nothing');
+  assert.deepEqual(await eraseUsersWithoutAccount(db, limitMs, 100), [], 'a second run finds nothing');
 });
 
 test('content of finished tasks is deleted after its retention, and never while a job may run or a callback is owed', async () => {
@@ -336,7 +336,7 @@ test('housekeeping deletes expired records, and prompts only where their retenti
         await query(`select count(*)::int as count from security_events where created_at < now() - interval '90 days'`)
       )[0]?.['count'];
     const { log, events, media, settings } = workerParts(db, folder, []);
-    const deps = { db, log, events, media, engine: { forgetTask: () => Promise.resolve(true) } };
+    const deps = { db, log, events, media, engine: { deleteTaskHistories: () => Promise.resolve(true) } };
     const run = async (promptsMs: number | undefined) => {
       const housekeep = createHousekeep({ ...deps, retention: { ...settings.retention, promptsMs } });
       for (const step of housekeepingSteps) await silentActivity({ workflowId: 'housekeeping' }, () => housekeep(step));

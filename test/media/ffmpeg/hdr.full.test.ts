@@ -7,7 +7,7 @@ import { cubeOf, toSdr } from '../../../src/media/ffmpeg/hdr.ts';
 import { sharp } from '../../../src/media/pictures/image-library.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
-import { readVideo } from '../../../src/media/video/read-video.ts';
+import { runVideoReader } from '../../../src/media/video/read-video.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
 import { makeHdrFilm, patches, patchPx } from '../../corpus/hdr-film.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -45,7 +45,7 @@ async function assertPatches(picture: Buffer, what: string): Promise<void> {
 }
 
 async function assertSdr(path: string): Promise<void> {
-  const streams = await readVideo('streams', path);
+  const streams = await runVideoReader('streams', path);
   assert.deepEqual([streams?.wideColors, streams?.isPlayable], [undefined, true]);
   const bytes = await readFile(path);
   const tags = bytes.indexOf('colrnclx', 0, 'latin1');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FfmpegError, type FfmpegFailure } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
-import { readVideo } from '../../../src/media/video/read-video.ts';
+import { runVideoReader } from '../../../src/media/video/read-video.ts';
 import { probeVideo } from '../../../src/media/video/probe-video.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
@@ -55,7 +55,7 @@ for (const name of ['sound.mp3', 'sound.wav', 'sound.m4a', 'sound.mp4'] as const
 test('sound that is longer than its picture stays whole, and counts for the limit', async () => {
   const longer = await clip('longer-sound.mp4');
   const { path, seconds } = await fetchBytes(longer, { kind: 'video' });
-  const measured = await readVideo('videoClip', path);
+  const measured = await runVideoReader('videoClip', path);
   assert.ok(Math.abs(seconds - 2) < 0.1 && Math.abs((measured?.soundSeconds ?? 0) - 2) < 0.1, String(seconds));
   assert.equal(measured?.frames, 12);
   const limited = { limits: { maxSeconds: 1 } };

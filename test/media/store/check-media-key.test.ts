@@ -4,7 +4,7 @@ import {
   contentTypeOf,
   requireMediaFolder,
   requireMediaKey,
-  requireSameExtensions,
+  requireMovesKeepEnding,
 } from '../../../src/media/store/check-media-key.ts';
 
 test('the ending of a key is the type of its file', () => {
@@ -56,7 +56,7 @@ test('a folder is the beginning of keys, and a move keeps the ending of each', (
     { from: 'a.mp4', to: 'b.mp4' },
     { from: 'a.jpg', to: 'b.jpg' },
   ];
-  assert.deepEqual(requireSameExtensions(moves), moves);
-  assert.throws(() => requireSameExtensions([...moves, { from: 'a.mp4', to: 'b.jpg' }]), /do not end alike/);
-  assert.throws(() => requireSameExtensions([{ from: 'a.html', to: 'b.html' }]), /not a key/);
+  assert.deepEqual(requireMovesKeepEnding(moves), moves);
+  assert.throws(() => requireMovesKeepEnding([...moves, { from: 'a.mp4', to: 'b.jpg' }]), /do not end alike/);
+  assert.throws(() => requireMovesKeepEnding([{ from: 'a.html', to: 'b.html' }]), /not a key/);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { readVideo, ReadTimeoutError } from '../../../src/media/video/read-video.ts';
+import { runVideoReader, ReadTimeoutError } from '../../../src/media/video/read-video.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { livingProcesses } from '../../support/processes/processes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -34,7 +34,7 @@ test('an error of the system is not blamed on the file', async (t) => {
     [folder, /EISDIR/],
   ] as const) {
     for (const reading of ['facts', 'streams', 'lastPictureSeconds', 'videoClip'] as const) {
-      await assert.rejects(readVideo(reading, path), (error) => {
+      await assert.rejects(runVideoReader(reading, path), (error) => {
         assert.ok(error instanceof Error && !(error instanceof VideoFileError), String(error));
         assert.match(error.message, code);
         return true;
@@ -46,7 +46,7 @@ test('an error of the system is not blamed on the file', async (t) => {
 test('a canceled reading rejects with the reason, and its reader ends', async (t) => {
   const [controller, reason] = [new AbortController(), new Error('canceled')];
   const reading = assert.rejects(
-    readVideo('facts', await endlessPath(t), controller.signal),
+    runVideoReader('facts', await endlessPath(t), controller.signal),
     (error) => error === reason,
   );
   await readerOf(process.pid);
@@ -58,9 +58,9 @@ test('a canceled reading rejects with the reason, and its reader ends', async (t
 test('a canceled reading that waits for a reader rejects before it has one', async (t) => {
   const [path, running, waiting] = [await endlessPath(t), new AbortController(), new AbortController()];
   // More readings than readers: the last one waits behind those that never end.
-  const blocked = Array.from({ length: 2 }, () => assert.rejects(readVideo('facts', path, running.signal), /over/));
+  const blocked = Array.from({ length: 2 }, () => assert.rejects(runVideoReader('facts', path, running.signal), /over/));
   const reason = new Error('canceled');
-  const queued = assert.rejects(readVideo('facts', path, waiting.signal), (error) => error === reason);
+  const queued = assert.rejects(runVideoReader('facts', path, waiting.signal), (error) => error === reason);
   waiting.abort(reason);
   await queued;
   running.abort(new Error('over'));
@@ -73,7 +73,7 @@ test('a reading that takes too long is a timeout, which is not blamed on the fil
   const running = setInterval(() => undefined, 1000);
   t.after(() => clearInterval(running));
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const reading = assert.rejects(readVideo('facts', path), ReadTimeoutError);
+  const reading = assert.rejects(runVideoReader('facts', path), ReadTimeoutError);
   // The timer is set in a microtask.
   await new Promise(setImmediate);
   t.mock.timers.tick(5 * 60_000);

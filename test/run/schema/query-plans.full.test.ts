@@ -21,12 +21,12 @@ import { listUnsettledJobs } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
-import { countTasks } from '../../../src/tasks/list/count-tasks.ts';
+import { countTasksByGroup } from '../../../src/tasks/list/count-tasks.ts';
 import { listExpiredMedia } from '../../../src/tasks/end/expired-media.ts';
 import { listTasks } from '../../../src/tasks/list/task-list.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
-import { sqlTaskEventId } from '../../../src/tasks/task-end-event.ts';
+import { taskEventIdSql } from '../../../src/tasks/task-end-event.ts';
 import * as tasks from '../../../src/tasks/task-rows.ts';
 import { listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -149,12 +149,12 @@ for (const [name, filter] of Object.entries({
   cases[`list tasks by ${name}`] = ({ watched, account: { accountId } }) =>
     listTasks(watched, { accountId, ...filter, limit: 50 });
   cases[`count tasks by ${name}`] = ({ watched, account: { accountId } }) =>
-    countTasks(watched, { accountId, ...filter });
+    countTasksByGroup(watched, { accountId, ...filter });
 }
 cases['count tasks'] = async ({ watched, account: { accountId } }) => {
-  await countTasks(watched, { accountId });
+  await countTasksByGroup(watched, { accountId });
   await assertPlans();
-  await countTasks(watched, {});
+  await countTasksByGroup(watched, {});
 };
 for (const kind of [undefined, 'charge', 'refund', 'grant'] as const)
   cases[`list ${kind ?? 'all'} entries`] = ({ watched, account: { accountId } }) =>
@@ -288,7 +288,7 @@ insert into callback_deliveries (id, task_id, account_id, url, state, finished_a
 select id, id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (id, task_id, account_id, url) select id, id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into callback_deliveries (id, task_id, account_id, event, url, state, finished_at)
-select ${sqlTaskEventId('id')}, id, account_id, 'task.succeeded', 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
+select ${taskEventIdSql('id')}, id, account_id, 'task.succeeded', 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into uploads (id, account_id, file_name, bytes, expires_at)
 select gen_random_uuid(), id, 'image.jpg', 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)

@@ -58,7 +58,7 @@ export function interruptedParts(
       startTask: (task) => call('startTask', () => engine.startTask(task)),
       describeTask: (taskId) => call('describeTask', () => engine.describeTask(taskId)),
       cancelWorkflow: (taskId) => call('cancelWorkflow', () => engine.cancelWorkflow(taskId)),
-      forgetTask: (taskId) => call('forgetTask', () => engine.forgetTask(taskId)),
+      deleteTaskHistories: (taskId) => call('deleteTaskHistories', () => engine.deleteTaskHistories(taskId)),
       terminateTask: (taskId, reason) => call('terminateTask', () => engine.terminateTask(taskId, reason)),
       startClosing: (accountId) => call('startClosing', () => engine.startClosing(accountId)),
       startDelivery: (delivery) => call('startDelivery', () => engine.startDelivery(delivery)),

@@ -48,7 +48,7 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
       describeTask: noPart,
       cancelWorkflow: noPart,
       terminateTask: noPart,
-      forgetTask: noPart,
+      deleteTaskHistories: noPart,
       startClosing: noPart,
       startDelivery: noPart,
       wakeDelivery: noPart,

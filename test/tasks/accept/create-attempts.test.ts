@@ -10,7 +10,7 @@ import {
   findAnswerToAttempt,
   findTaskByAttemptId,
   hasAttemptNotFailed,
-  isCreateAttempt,
+  mayRepeatWithoutKey,
   recordCreatingAttempt,
   recordFailedAttempt,
   recordTasksSeen,
@@ -74,7 +74,7 @@ test('a create is an attempt of others if its client repeats it, and without an 
     [undefined, undefined, false],
     [0, 'key', false],
   ] as const)
-    assert.equal(isCreateAttempt(attemptOf(attempt, { idempotencyKey })), expected);
+    assert.equal(mayRepeatWithoutKey(attemptOf(attempt, { idempotencyKey })), expected);
 });
 
 for (const [what, row, account, merged, running] of [

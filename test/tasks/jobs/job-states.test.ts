@@ -17,7 +17,7 @@ import {
   jobStates,
 } from '../../../src/tasks/jobs/job-states.ts';
 import { costBases, type JobRowKey } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { cooldownReasons, providerSwitchPositions, takesSlot } from '../../../src/tasks/jobs/provider-pools.ts';
+import { cooldownReasons, providerSwitchPositions, takesSlotSql } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -142,7 +142,7 @@ test('a job takes its slot until it has ended upstream, and after it was abandon
   const taking: JobState[] = [];
   for (const state of states) {
     const { taskId } = await jobIn(state);
-    const text = `select exists (select from provider_jobs where task_id = $1 and ${takesSlot}) as takes`;
+    const text = `select exists (select from provider_jobs where task_id = $1 and ${takesSlotSql}) as takes`;
     const [row] = await database.db.run<{ readonly takes: boolean }>({ name: 'test-takes', text }, [taskId]);
     if (row?.takes === true) taking.push(state);
   }

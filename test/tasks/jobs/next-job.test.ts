@@ -4,7 +4,7 @@ import { v5 as uuidv5 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
 import type { JobOutcome } from '../../../src/tasks/jobs/job-states.ts';
-import { openOrReserveJob, findDisabledMachinePause } from '../../../src/tasks/jobs/next-job.ts';
+import { findOpenOrReserveJob, findDisabledMachinePause } from '../../../src/tasks/jobs/next-job.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { saveTaskTiers } from '../../../src/tasks/jobs/task-tiers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -52,7 +52,7 @@ async function decide(rows: readonly Row[], story: Story = {}) {
     providers: providersOf(opened, () => ({ onLostJob })),
     switches: { isDisabled: (provider: string) => Promise.resolve(disabled.includes(provider)) },
   };
-  const next = await openOrReserveJob(deps, { taskId, accountId, param: taskParam('routed') }, rows.map(rowOf));
+  const next = await findOpenOrReserveJob(deps, { taskId, accountId, param: taskParam('routed') }, rows.map(rowOf));
   if (next.kind === 'job') {
     const { job } = next;
     assert.equal(job.open.provider.name, job.entry.provider);

@@ -155,7 +155,7 @@ export async function limitCodeAttempts<T>(
 }
 
 /** Starts a create; throws if too many of its caller were refused. It ends once it cannot be refused: `state.accepted` ends it, too. */
-export async function startCreateAttempt(
+export async function limitRefusedCreates(
   { state }: Context,
   limiter: RateLimiter | undefined,
   caller: Caller,

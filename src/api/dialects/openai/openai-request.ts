@@ -6,7 +6,7 @@ import type { VideoRequest } from '../create-video.ts';
 import {
   duplicateSpellingErrors,
   jsonFromText,
-  withoutEmptyFields,
+  withoutEmptyAndIgnoredFields,
   translateGivenFields,
 } from '../translate-fields.ts';
 import { clientPathsOf, type FieldsWithErrors, readFrames, readReferences } from '../media-reference.ts';
@@ -56,7 +56,7 @@ const ignored = ['user', 'safety_identifier'];
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
 export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, models: ModelCatalogue) {
-  const given = withoutEmptyFields(input, ignored);
+  const given = withoutEmptyAndIgnoredFields(input, ignored);
   const { model = defaultModel(models), size, metadata, n, ...others } = given;
   const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
   const notes = readMetadata(jsonFromText(metadata), given);
@@ -92,7 +92,7 @@ function manyVideos(n: unknown) {
 function readMetadata(metadata: unknown, given: Readonly<Record<string, unknown>>) {
   const fields: Record<string, unknown> = {};
   const unused: string[] = [];
-  for (const [name, value] of isObject(metadata) ? Object.entries(withoutEmptyFields(metadata, [])) : []) {
+  for (const [name, value] of isObject(metadata) ? Object.entries(withoutEmptyAndIgnoredFields(metadata, [])) : []) {
     if (!isFieldName(name)) unused.push(`metadata.${name}`);
     else if (given[name] !== value) fields[name] = value;
   }

@@ -15,7 +15,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
 import { errorCode } from '../../../platform/errors.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireSameExtensions } from '../check-media-key.ts';
+import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMovesKeepEnding } from '../check-media-key.ts';
 import type { MediaFiles, MediaToSend, StoredFile } from '../result-store.ts';
 import {
   startCheckIdleMs,
@@ -47,7 +47,7 @@ export function createS3Files({ location, s3 }: BucketOptions): MediaFiles {
     fetchTo: async (key, filePath) => fetchObject(bucket, requireMediaKey(key), filePath),
     read: (key) => readObject(bucket, requireMediaKey(key)),
     move: async (moves) => {
-      for (const { from, to } of requireSameExtensions(moves)) await copyObject(bucket, from, to);
+      for (const { from, to } of requireMovesKeepEnding(moves)) await copyObject(bucket, from, to);
       for (const { from } of moves) await deleteObject(bucket, from);
     },
     delete: (key) => deleteObject(bucket, key),

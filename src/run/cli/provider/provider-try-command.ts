@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readProviderFileAt } from '../../../catalogue/file/catalogue-file.ts';
 import { rulesOfModel } from '../../../catalogue/models/input-rules.ts';
-import { readVideo } from '../../../media/video/read-video.ts';
+import { runVideoReader } from '../../../media/video/read-video.ts';
 import { catalogueSecretReader } from '../../config/config.ts';
 import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
@@ -167,7 +167,7 @@ async function followJob(provider: PolledProvider, job: Job, pauseMs: number): P
 
 /** A file that cannot be read is not judged here; its path is printed. */
 async function adviceOn({ input }: Job, path: string, signal: AbortSignal): Promise<readonly string[]> {
-  const streams = await readVideo('streams', path, signal);
+  const streams = await runVideoReader('streams', path, signal);
   if (streams === undefined || streams.durationSeconds === null) return [];
   const { audio, durationSeconds, widthPx, heightPx } = streams;
   return adviseOnTrialVideo(input, { durationSeconds, widthPx, heightPx, hasAudio: audio !== undefined });

@@ -3,7 +3,7 @@ import { taskStates } from '../../../catalogue/tasks/task.ts';
 import { maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
 import { literalList } from '../../../platform/database/sql-fragments.ts';
 import { maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
-import { promptLexemes } from '../../../tasks/list/task-filter.ts';
+import { promptLexemesSql } from '../../../tasks/list/task-filter.ts';
 import { finishedCondition, unfinishedCondition } from '../../../catalogue/tasks/task-conditions.ts';
 
 /** Tasks, what is deleted of them, and what is added up from them; the log of requests. */
@@ -65,7 +65,7 @@ create unique index tasks_by_idempotency_key on tasks (account_id, idempotency_k
 create index tasks_by_account on tasks (account_id, created_at desc, id desc);
 create index tasks_by_creation on tasks (created_at desc, id desc);
 create index tasks_by_completion on tasks (completed_at, id) where completed_at is not null;
-create index tasks_by_prompt on tasks using gin (${promptLexemes});
+create index tasks_by_prompt on tasks using gin (${promptLexemesSql});
 -- A list of the few failed or unfinished tasks must not read all that succeeded.
 create index tasks_failed_by_account on tasks (account_id, created_at desc, id desc) where state = 'fail';
 create index tasks_failed_by_creation on tasks (created_at desc, id desc) where state = 'fail';

@@ -1,6 +1,6 @@
 import type { Model } from '../../../api/contract.ts';
 import {
-  creditsFor,
+  creditsForDuration,
   type AmountsWithPriceName,
   type PricedInput,
   priceAt,
@@ -31,7 +31,7 @@ export function livePrice(model: Model, sent: InputValues, nowMs: number): LiveP
     .toSorted((a, b) => a - b);
   const prices = changes.map((atMs) => priceAt(rows, input, atMs));
   const next = prices.find((price) => price !== undefined && price.fromMs !== now?.fromMs);
-  return { now, next, total: now === undefined ? 0 : creditsFor(now, Number(input['duration'])) };
+  return { now, next, total: now === undefined ? 0 : creditsForDuration(now, Number(input['duration'])) };
 }
 
 /** The input as the API completes it: also fields that leave no choice may decide the price. */

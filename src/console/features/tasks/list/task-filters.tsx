@@ -2,7 +2,7 @@ import type { Answer, Query } from '../../../api/call.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
-import { unindexedFilters } from '../../../../tasks/list/filter-indexes.ts';
+import { filtersWithoutFullIndex } from '../../../../tasks/list/filter-indexes.ts';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { rangeFilters } from '../../../ui/forms/date-range-filters.tsx';
 import { choiceFilter, type Filter, useAddress, useFilters } from '../../../ui/lists/filters.tsx';
@@ -72,7 +72,7 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
       : [],
     createdBy: [isOperator ? makerChip : makerFilter(makers, get('createdBy'))],
   } satisfies Readonly<Record<Exclude<CountParameter, 'from'>, readonly TaskFilter[]>>;
-  const unindexed: readonly TaskFilter[] = unindexedFilters.flatMap((name): readonly TaskFilter[] => filters[name]);
+  const unindexed: readonly TaskFilter[] = filtersWithoutFullIndex.flatMap((name): readonly TaskFilter[] => filters[name]);
   const isLimited = isOfAll && unindexed.some(({ name }) => get(name) !== undefined);
   const period = isLimited
     ? limited(rangeFilters(tasksText.created, tasksText.customWeek))
