@@ -7,7 +7,7 @@ import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-o
 import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
-import { pageSize, processRows, type RowDeps } from './maintenance/for-each-row.ts';
+import { pageSize, processRows, type RowDeps } from './maintenance/sweep-rows-from-cursor.ts';
 
 export type EmptyAccountDeps = SweepDeps &
   Pick<PaymentDeps, 'events'> & {

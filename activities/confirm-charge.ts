@@ -1,11 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/text/field-errors.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
-import { taskEventId } from '../src/tasks/task-end-event.ts';
+import { taskEventId } from '../src/tasks/end/task-end-event-ids.ts';
 import { taskWorkflowId } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';
-import { acceptTask } from '../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../src/tasks/accept/accept-one-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
 import { recordQueuing, type QueuedTask } from '../src/tasks/task-rows.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';

@@ -4,7 +4,7 @@ import type { GenerationActivities, MainActivities } from '../activities/index.t
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
 import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 
-// One proxy per retry policy. No task fails because of the number of its attempts, which a deploy would use up. An activity that cannot
+// The activities of a task, one proxy per retry policy; that of its callback is in deliver-callback.ts. No task fails because of the number of its attempts, which a deploy would use up. An activity that cannot
 // succeed throws a failure that is not retried.
 
 const steadily = {
@@ -18,18 +18,18 @@ const databaseStepTimeout = '1m';
 
 type Bookkeeping = Pick<MainActivities, 'chargeCredits' | 'completeTask' | 'refundCredits'>;
 
-/** One transaction on our own database, retried for as long as that is unavailable. */
+/** A few statements on our own database, retried for as long as that is unavailable. */
 const remoteBookkeeping = proxyActivities<Bookkeeping>({
   startToCloseTimeout: databaseStepTimeout,
   retry: steadily,
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  summary: 'charge or end the task, in one transaction',
+  summary: 'confirm the charge, or end the task',
 });
 
 const localBookkeeping = proxyLocalActivities<Bookkeeping>({
   startToCloseTimeout: '5s',
   retry: { maximumAttempts: 1 },
-  summary: 'charge or end the task, in one transaction',
+  summary: 'confirm the charge, or end the task',
 });
 
 /**

@@ -16,7 +16,7 @@ import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
 import type { DeliveryToStart } from '../src/catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { pauseObeyingRetryAfter, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
-import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/task-end-event.ts';
+import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/end/task-end-event-ids.ts';
 
 export type DeliverCallbackInput = DeliveryToStart & {
   /** The outcome of the first attempt, when the workflow of the task has made it. */

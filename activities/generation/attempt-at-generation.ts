@@ -8,7 +8,7 @@ import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows
 import { TaskEnded } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
-import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { RoutingDeps } from '../../src/tasks/jobs/next-job.ts';
 import type { OpenJob, TryNextJob, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import type { StagedVideo } from '../store-result.ts';

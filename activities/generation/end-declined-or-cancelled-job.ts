@@ -8,7 +8,7 @@ import {
   jobLogFields,
 } from '../../src/tasks/jobs/decide-job-end.ts';
 import type { JobBase, JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
-import { taskFailureFor, providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { taskFailureFor, providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
 import {
   type GenerationAttempt,

@@ -5,7 +5,7 @@ import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt-at-generation.ts';
-import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJobIfCancelled } from './end-declined-or-cancelled-job.ts';

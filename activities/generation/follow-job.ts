@@ -1,7 +1,7 @@
 import type { FollowOutcome } from '../../src/providers/jobs/poller.ts';
 import { touchGenerations } from '../../src/tasks/task-rows.ts';
 import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './attempt-at-generation.ts';
-import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { stageUploadOfLostJob } from './fetch-and-stage-video.ts';
 import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
 import { waitWhileProviderOff } from './recover-job.ts';

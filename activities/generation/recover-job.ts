@@ -13,7 +13,7 @@ import {
   withCreateGrace,
   type StepOutcome,
 } from './attempt-at-generation.ts';
-import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { endJobIfStaged } from './fetch-and-stage-video.ts';
 import { type JobInState, asRunningJob, type AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';

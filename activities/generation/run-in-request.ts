@@ -10,7 +10,7 @@ import {
   markGenerating,
   type StepOutcome,
 } from './attempt-at-generation.ts';
-import { providerFailures } from '../../src/tasks/jobs/job-failures.ts';
+import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { finalTaskFailureOf } from './attempt-errors.ts';
 import { succeedJob } from './fetch-and-stage-video.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { type AuditKind, runAndRecordAudit } from '../../src/credits/ledger/ledger-audit.ts';
-import type { RowDeps } from './for-each-row.ts';
+import type { RowDeps } from './sweep-rows-from-cursor.ts';
 
 /** Logs each violation that the audit has found as an error, and counts it. */
 export function createAuditBooks({ db, log, events }: RowDeps) {

@@ -35,7 +35,7 @@ import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-deleted-content.ts';
-import { sweepRowsFromCursor, pageSize } from './for-each-row.ts';
+import { sweepRowsFromCursor, pageSize } from './sweep-rows-from-cursor.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 /** Media of a failed task is deleted after this time, and once more later, for a worker that was cut off meanwhile (`listExpiredMedia`). */

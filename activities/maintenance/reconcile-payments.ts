@@ -3,7 +3,7 @@ import { dayMs } from '../../src/platform/timing/duration.ts';
 import { type PaymentsReconciled, reconcilePayments } from '../../src/credits/payments/payment-reconciliation.ts';
 import type { PaymentDeps } from '../../src/credits/payments/apply-payments.ts';
 import type { PaymentProviderAndUrl } from '../close-account.ts';
-import type { RowDeps } from './for-each-row.ts';
+import type { RowDeps } from './sweep-rows-from-cursor.ts';
 
 export type ReconcilePaymentsDeps = RowDeps &
   Pick<PaymentDeps, 'events'> & { readonly payments: PaymentProviderAndUrl | undefined };

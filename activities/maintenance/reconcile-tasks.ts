@@ -13,10 +13,10 @@ import {
   type WorkflowTermination,
 } from '../../src/tasks/list/workflow-terminations.ts';
 import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../../src/tasks/list/unfinished-tasks.ts';
-import { markTasksReconciled } from '../../src/credits/maintenance-times.ts';
-import { owedDeliveryIds } from '../../src/tasks/task-end-event.ts';
+import { markTasksReconciled } from '../../src/credits/last-checks.ts';
+import { owedDeliveryIds } from '../../src/tasks/end/task-end-event-ids.ts';
 import { failAndRefund } from '../../src/tasks/task-rows.ts';
-import { sweepRowsFromCursor, type RowDeps } from './for-each-row.ts';
+import { sweepRowsFromCursor, type RowDeps } from './sweep-rows-from-cursor.ts';
 
 export type ReconcileTasksDeps = RowDeps & {
   readonly engine: Pick<WorkflowEngine, 'startTask' | 'describeTask' | 'terminateTask' | 'startDelivery'>;

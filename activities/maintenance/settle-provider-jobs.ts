@@ -9,7 +9,7 @@ import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../s
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
-import { sweepRowsFromCursor } from './for-each-row.ts';
+import { sweepRowsFromCursor } from './sweep-rows-from-cursor.ts';
 import type { GenerationDeps } from '../generation/attempt-at-generation.ts';
 import { lookUpLostCreate } from '../generation/recover-job.ts';
 import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';

@@ -1,7 +1,7 @@
 import { listOpenClosures } from '../../src/tasks/end/close-account-rows.ts';
 import { listOverdueDeliveries, type OverdueDelivery } from '../../src/tasks/callbacks/deliveries.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
-import { sweepRowsFromCursor, type RowDeps } from './for-each-row.ts';
+import { sweepRowsFromCursor, type RowDeps } from './sweep-rows-from-cursor.ts';
 
 // Steps of `reconcile` that start workflows which should run. They are idempotent and driven from the database.
 

@@ -9,7 +9,7 @@ import {
 } from '../../src/tasks/end/content-deletion.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import { findUpload, removeUpload } from '../../src/media/references/upload-rows.ts';
-import { sweepRowsFromCursor, type RowDeps } from './for-each-row.ts';
+import { sweepRowsFromCursor, type RowDeps } from './sweep-rows-from-cursor.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 export type SweepDeps = RowDeps & {

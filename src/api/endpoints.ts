@@ -1,9 +1,9 @@
 import type { Endpoint, DepsOfAll } from './core/define-endpoint.ts';
 import { operatorAccountEndpoints } from './accounts/operator-account-routes.ts';
-import { ownAccountEndpoints } from './accounts/own-account-routes.ts';
+import { ownAccountEndpoints } from './accounts/rename-export-close-account-routes.ts';
 import { memberEndpoints } from './people/member-routes.ts';
 import { passkeyEndpoints } from './sign-in/passkey-routes.ts';
-import { sessionEndpoints } from './sign-in/session-routes.ts';
+import { sessionEndpoints } from './sign-in/session-and-password-routes.ts';
 import { signInEndpoints } from './sign-in/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from './sign-in/request-sign-up-routes.ts';
 import { viewAsOwnerEndpoints } from './people/view-as-owner-routes.ts';
@@ -25,7 +25,7 @@ import { operatorStatementEndpoints, statementEndpoints } from './credits/statem
 import { usageEndpoints } from './credits/usage-report-routes.ts';
 import { operatorSpendCapEndpoints, spendCapEndpoints } from './credits/spend-cap-routes.ts';
 import { paymentWebhookEndpoints } from './payments/payment-webhook-routes.ts';
-import { operatorPaymentEndpoints, paymentEndpoints } from './payments/payment-routes.ts';
+import { operatorPaymentEndpoints, paymentEndpoints } from './payments/top-up-routes.ts';
 import { operatorRedemptionEndpoints, redemptionEndpoints } from './credits/redemption-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from './accounts/key-routes.ts';
 import { kieEndpoints } from './dialects/kie/kie-routes.ts';

@@ -14,7 +14,7 @@ import {
 } from './jobs/poller.ts';
 import { type ProviderEvent, withDownloadEvents } from './provider-events.ts';
 import type { ProviderTestReport } from '../catalogue/providers/provider-test-outcome.ts';
-import { testProvider } from './provider-test.ts';
+import { testProvider } from './test-provider-connection.ts';
 import type { ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.

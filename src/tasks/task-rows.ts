@@ -1,7 +1,7 @@
 import type { Task, TaskFailure, TaskResult } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { partialRefundEntry, refundEntry } from '../credits/ledger/ledger-entry-sql.ts';
-import { endEventTypeSql, taskEventIdSql } from './task-end-event.ts';
+import { endEventTypeSql, taskEventIdSql } from './end/task-end-event-ids.ts';
 import { isReservedSql } from './jobs/provider-pools.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { finishedCondition, unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createConfirmCharge, type OperatorTaskOrder } from '../../activities/confirm-charge.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { taskEventId } from '../../src/tasks/task-end-event.ts';
+import { taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';
 import { modelsAt } from '../support/tasks/fake-providers.ts';

@@ -10,7 +10,7 @@ import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../src/providers/provider-contract.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activities.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
 import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';

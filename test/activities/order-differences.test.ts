@@ -15,7 +15,7 @@ import type { VideoFacts } from '../../src/media/video/probe-video.ts';
 import type { ServiceEvent } from '../../src/run/metrics/service-event.ts';
 import type { Model, ShortfallPolicy } from '../../src/catalogue/models/model.ts';
 import type { PriceRow } from '../../src/catalogue/prices/model-prices.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import { standardInput, type TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { intendOwnMachineJob } from '../../src/tasks/jobs/job-creates.ts';

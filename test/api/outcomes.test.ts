@@ -241,7 +241,7 @@ for (const operation of endpoints) {
     if (failure === 'account_not_found' && scope === 'operator') continue;
     if (['account_not_found', 'unknown_endpoint'].includes(failure) && operationId === 'viewAccount') continue;
     if (failure === 'reauthentication_required' && operationId === 'createKey') continue;
-    // An event reaches the database with its signature only: test/api/payments/payment-routes.test.ts.
+    // An event reaches the database with its signature only: test/api/payments/top-up-routes.test.ts.
     if (isOfDatabase(failure) && operationId === 'stripeEvent') continue;
     // Creates have a rate of their own: test/api/core/limits/rates.test.ts.
     if (!isDocumented || (failure === 'rate_limited' && operation.createsTask === true)) continue;

@@ -12,7 +12,7 @@ import type { Drainable, Settings } from '../../src/run/config/settings-and-deri
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
-import { createWorkflowEngine } from '../../src/temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../src/temporal/engine/create-workflow-engine.ts';
 import { createTask } from '../support/service/call-api.ts';
 import { createFakeUpstream } from '../support/tasks/fake-upstream.ts';
 import { findingLine } from '../support/doctor-findings.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createKeyUnchecked, revokeApiKey } from '../../src/accounts/keys/keys.ts';

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome } from '../../src/tasks/accept/acceptance-contract.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { amountsMatchingInput } from '../../src/catalogue/prices/model-prices.ts';

@@ -16,7 +16,7 @@ import {
   priceAt,
   type PriceRow,
 } from '../../src/catalogue/prices/model-prices.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
@@ -236,7 +236,10 @@ test('the price that TypeScript finds in a table is the one that the database fi
       const durationSeconds = param.input.duration;
       const quote = await quoteTask(database.db, { accountId, model: model.model, durationSeconds, listedPrices });
       const found = priceAt(model.prices, param.input, nowMs);
-      assert.deepEqual([quote?.priceName, quote?.credits], [found?.name, found && creditsForDuration(found, durationSeconds)]);
+      assert.deepEqual(
+        [quote?.priceName, quote?.credits],
+        [found?.name, found && creditsForDuration(found, durationSeconds)],
+      );
     }),
     runs(1_200),
   );

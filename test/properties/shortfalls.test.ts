@@ -10,7 +10,7 @@ import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.t
 import { frameSize, type FrameSize } from '../../src/catalogue/media/frame-size.ts';
 import { shortfallPolicies } from '../../src/catalogue/models/model.ts';
 import type { PriceAmounts, PriceRow } from '../../src/catalogue/prices/model-prices.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import { standardInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';

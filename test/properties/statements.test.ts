@@ -9,7 +9,7 @@ import { bookCredits, type LedgerEntry, readBalanceAndEntries } from '../../src/
 import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-codes.ts';
 import { type AccountStatement, monthOf, readStatement } from '../../src/credits/reports/account-statement.ts';
 import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import { deleteTaskContent } from '../../src/tasks/end/content-deletion.ts';
 import { completeTask, findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

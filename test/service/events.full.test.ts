@@ -7,7 +7,7 @@ import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalanceThreshold } from '../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { taskEventId } from '../../src/tasks/task-end-event.ts';
+import { taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/call-api.ts';

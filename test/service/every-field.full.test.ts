@@ -25,7 +25,7 @@ import { createTestAccount, startTestService, type TestService } from '../suppor
 import { waitFor } from '../support/wait-for.ts';
 
 // For every kind of provider, tasks that together have every field which the kind can pass on, from createTask to the request that
-// the upstream recorded. test/catalogue/input/passed-fields.test.ts finds a field of a kind that no task here has.
+// the upstream recorded. test/catalogue/input/fields-sent-upstream.test.ts finds a field of a kind that no task here has.
 
 const charge = 7 * 9 + 4;
 const prices = [

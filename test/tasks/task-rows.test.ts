@@ -11,7 +11,7 @@ import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-
 import { freeSlotAndRecordCost } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

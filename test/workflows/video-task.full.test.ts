@@ -9,7 +9,7 @@ import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
-import { createWorkflowEngine } from '../../src/temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../src/temporal/engine/create-workflow-engine.ts';
 import { ageTask } from '../support/database/aged-task.ts';
 import { patientEngine } from '../support/workflows/patient-engine.ts';
 import {

@@ -146,7 +146,11 @@ const findExpiredUser = maybeOne<{ readonly email: string }, [before: number, us
  * Erases a page of the people who have had no account and not been operators since before a time (Unix milliseconds), except
  * those with an open invitation. Returns their ids.
  */
-export async function eraseUsersWithoutAccount(db: Database, before: number, limit: number): Promise<readonly string[]> {
+export async function eraseUsersWithoutAccount(
+  db: Database,
+  before: number,
+  limit: number,
+): Promise<readonly string[]> {
   const erasedIds: string[] = [];
   for (const { userId } of await listExpiredUsers(db, before, limit)) {
     const isErased = await db.transaction(async (run) => {

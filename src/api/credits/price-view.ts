@@ -32,7 +32,11 @@ export const operatorPriceSchema = z
   .meta({ id: 'SetPrice' });
 
 export function presentSetPrice(price: OperatorPrice) {
-  return pickSchemaFields(operatorPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
+  return pickSchemaFields(operatorPriceSchema, {
+    ...price,
+    fromTime: price.effectiveFrom,
+    createTime: price.createdAt,
+  });
 }
 
 const modelPriceSchema = z

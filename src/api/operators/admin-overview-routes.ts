@@ -8,7 +8,7 @@ import {
   sumTasksEndedInDay,
 } from '../../library/operations/overview-counts.ts';
 import { listViolations } from '../../credits/ledger/ledger-audit.ts';
-import { readLastChecks } from '../../credits/maintenance-times.ts';
+import { readLastChecks } from '../../credits/last-checks.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';

@@ -1,7 +1,7 @@
 import { defaultOf, fieldsOfModel, type FieldName, type ModelInput } from '../input/task-input.ts';
 import { durationsOf } from '../input/input-bounds.ts';
 import type { IgnoredValue, TierEntry } from './catalogue-schema.ts';
-import type { PassedField, PassedFields } from '../input/passed-fields.ts';
+import type { PassedField, PassedFields } from '../input/fields-sent-upstream.ts';
 import type { FileProblem } from './file-problems.ts';
 
 // Every field that a client can set must reach an upstream. One that no entry of the model passes on makes the file invalid; one that

@@ -10,7 +10,7 @@ import {
   type TierEntry,
 } from './catalogue-schema.ts';
 import { upstreamSizeProblems, parametersWithDefaultResolution } from '../input/upstream-size.ts';
-import { passedFields } from '../input/passed-fields.ts';
+import { passedFields } from '../input/fields-sent-upstream.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { pricesFromRows } from '../prices/prices-schema.ts';
 import {

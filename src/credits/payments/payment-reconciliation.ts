@@ -1,7 +1,7 @@
 import { hourMs } from '../../platform/timing/duration.ts';
 import { describeErrorForLog } from '../../platform/errors.ts';
 import { DatabaseUnavailable } from '../../platform/database/database.ts';
-import { markPaymentsReconciled } from '../maintenance-times.ts';
+import { markPaymentsReconciled } from '../last-checks.ts';
 import { many } from '../../platform/database/statement.ts';
 import { type Payment, PaymentsUnavailable } from './payment-provider.ts';
 import { applyPayment, applyReversals, type PaymentDeps } from './apply-payments.ts';

@@ -138,7 +138,8 @@ async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Prom
   if (word === undefined) return noVerdict(reply).status;
   const state = readState(word);
   if (state === 'succeeded') return await endOf(upstream, data, limits);
-  if (state === 'failed') return { state, error: await upstreamErrorInAnswer(upstream, data), ...(await costIn(upstream, data)) };
+  if (state === 'failed')
+    return { state, error: await upstreamErrorInAnswer(upstream, data), ...(await costIn(upstream, data)) };
   const progress = Number((await reader.text('status.progress', file.status.progress, data)) ?? Number.NaN);
   return { state, ...(progress >= 0 && progress <= 100 && { progress }) };
 }

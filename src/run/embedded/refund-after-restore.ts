@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings-and-derived-values.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
-import { explainPollingWorker, refundRestoredTasks } from '../../temporal/workflows/refund-restored-tasks.ts';
+import { explainPollingWorker, refundRestoredTasks } from '../../temporal/engine/refund-all-unfinished-tasks.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 
 /** Temporal lists a workflow about a second after its start (measured). */

@@ -36,11 +36,11 @@ import type { ProviderTestReport } from '../../catalogue/providers/provider-test
 import { createReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
-import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
+import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
 import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
 import { createUncertainCreateRefunder } from '../../tasks/accept/uncertain-creates.ts';
-import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
-import { createTaskProgressReader } from '../../temporal/workflows/task-progress.ts';
+import { createWorkflowEngine } from '../../temporal/engine/create-workflow-engine.ts';
+import { createTaskProgressReader } from '../../temporal/engine/task-progress.ts';
 import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
@@ -208,7 +208,7 @@ export function mailSecretBoxOf({ secret, secretPrevious }: Settings): SecretBox
   return createSecretBox(secret, secretPrevious, mailKeyPurpose);
 }
 
-/** Calls to Temporal, made after the response to a client. */
+/** Calls to Temporal, most of which no answer to a client waits for. */
 function createEngineCalls(engine: WorkflowEngine, log: Log) {
   const background: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
   const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {

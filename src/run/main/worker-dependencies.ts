@@ -30,7 +30,7 @@ import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
-import { createWorkflowEngine } from '../../temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../temporal/engine/create-workflow-engine.ts';
 import type { WorkerParts } from './wire-activities.ts';
 
 export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise<void> };

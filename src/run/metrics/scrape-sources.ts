@@ -2,7 +2,7 @@ import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
-import { readLastChecks } from '../../credits/maintenance-times.ts';
+import { readLastChecks } from '../../credits/last-checks.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import type { SnapshotSources } from './export-scraped-gauges.ts';
 

@@ -2,7 +2,7 @@ import type { PartName } from '../../platform/process/process-part.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/overview-counts.ts';
-import type { LastChecks } from '../../credits/maintenance-times.ts';
+import type { LastChecks } from '../../credits/last-checks.ts';
 import { providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
 import type { ProviderStatus } from '../../tasks/jobs/provider-status.ts';
 import type { DescribedMetric, Sample } from './metric-declaration.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
-import { acceptTask } from './accept-task.ts';
+import { acceptTask } from './accept-one-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerAttemptAlreadyLocked, mayRepeatWithoutKey, recordCreatingAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';

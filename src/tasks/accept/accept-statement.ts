@@ -7,7 +7,7 @@ import { rateLeft } from '../../platform/timing/rate-limit.ts';
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not suspended.
 // Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by running sums
 // over the earlier tasks. A task that a batch does not accept is tried alone (accept-in-batches.ts). Spend caps are checked after all of
-// this, and only for accounts that have any (`acceptCapped` in accept-task.ts).
+// this, and only for accounts that have any (`acceptCapped` in accept-one-task.ts).
 
 type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
 type Columns = Readonly<Record<string, Column>>;

@@ -10,7 +10,7 @@ import type { Moderator } from '../../providers/moderation/moderator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { Rate } from '../../platform/timing/rate-limit.ts';
-import { foreseeOutcome } from './accept-task.ts';
+import { foreseeOutcome } from './accept-one-task.ts';
 import { answerAttempt, findAnswerToAttempt, mayRepeatWithoutKey } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './acceptance-contract.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
@@ -85,7 +85,7 @@ export type OrderRefusal =
 /**
  * Checks an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
  * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which runs the statements of
- * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-task.ts` applies; that file accepts a
+ * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-one-task.ts` applies; that file accepts a
  * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
  */
 export async function orderTask(order: TaskOrder, deps: OrderTaskDeps): Promise<CreatedTask | OrderRefusal> {

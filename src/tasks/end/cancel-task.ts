@@ -3,7 +3,7 @@ import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { TaskEvents } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { OwedNotifications } from '../task-end-event.ts';
+import type { OwedNotifications } from './task-end-event-ids.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
 
 // A cancellation is committed with its refund, in one statement (`failAndRefund`), and the generation is stopped after the commit. If the

@@ -1,7 +1,7 @@
 import { deletedMessage, withoutContent } from './content-placeholders.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
-import { taskEventIdSql } from '../task-end-event.ts';
+import { taskEventIdSql } from './task-end-event-ids.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import { mayRunSql } from '../jobs/provider-pools.ts';

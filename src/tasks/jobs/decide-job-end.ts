@@ -6,7 +6,7 @@ import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../provide
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, TryNextJob, AttemptEndWithoutVideo } from './attempt-job.ts';
 import { endProviderJob, type JobEnd, freeSlotAndRecordCost } from './job-ends.ts';
-import { taskFailureFor, providerFailures } from './job-failures.ts';
+import { taskFailureFor, providerFailures } from './task-failures-of-jobs.ts';
 import { type JobRowKey, listProviderJobs } from './provider-jobs.ts';
 import { type CooldownReason, startCooldown } from './provider-pools.ts';
 

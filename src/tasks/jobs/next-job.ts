@@ -6,7 +6,7 @@ import type { Providers } from '../../providers/open-providers.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, JobInState, AttemptEndWithoutVideo } from './attempt-job.ts';
-import { taskFailureFor, providerFailures } from './job-failures.ts';
+import { taskFailureFor, providerFailures } from './task-failures-of-jobs.ts';
 import type { ProviderJob } from './provider-jobs.ts';
 import { reserveSlot } from './slots.ts';
 import { readTaskTiers } from './task-tiers.ts';

@@ -1,6 +1,12 @@
 import type { Database } from '../../platform/database/database.ts';
 import { maybeOne, none, one } from '../../platform/database/statement.ts';
-import { isReservedSql, type ProviderSwitchPosition, type CooldownReason, mayRunSql, takesSlotSql } from './provider-pools.ts';
+import {
+  isReservedSql,
+  type ProviderSwitchPosition,
+  type CooldownReason,
+  mayRunSql,
+  takesSlotSql,
+} from './provider-pools.ts';
 import type { JobRowKey } from './provider-jobs.ts';
 import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
 

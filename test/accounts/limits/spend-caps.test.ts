@@ -15,7 +15,7 @@ import {
 } from '../../../src/accounts/limits/spend-caps.ts';
 import { type Database, DatabaseUnavailable, readRow } from '../../../src/platform/database/database.ts';
 import { acceptCappedTask } from '../../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { acceptWithRetry, createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

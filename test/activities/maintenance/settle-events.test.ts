@@ -4,7 +4,7 @@ import { resultKeysOf } from '../../../activities/task-file-keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { taskEventId } from '../../../src/tasks/task-end-event.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';

@@ -6,7 +6,7 @@ import { type Scope, scopes } from '../../../src/accounts/keys/scopes-and-caller
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { revealSecretOnce } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { taskEventId } from '../../../src/tasks/task-end-event.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

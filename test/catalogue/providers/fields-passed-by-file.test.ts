@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
+import { passedFields } from '../../../src/catalogue/input/fields-sent-upstream.ts';
 import { passedByFile, usesMedia } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { compileExpression } from '../../../src/catalogue/providers/jsonata-expression.ts';
 import { providerSchema, type ProviderSettings, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger, runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
+import { readLastChecks } from '../../../src/credits/last-checks.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import {
   checkGuards,

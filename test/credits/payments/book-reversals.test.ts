@@ -7,7 +7,7 @@ import { reconcilePayments } from '../../../src/credits/payments/payment-reconci
 import { applyReversals } from '../../../src/credits/payments/apply-payments.ts';
 import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { shell } from '../../support/service/person.ts';
 import { acceptTestTask, listedTerms, madeUpResult, requestOf, taskParam } from '../../support/tasks/tasks.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { paymentHealthFinding } from '../../../src/run/doctor/check-payments.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { readLastChecks } from '../../../src/credits/maintenance-times.ts';
+import { readLastChecks } from '../../../src/credits/last-checks.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { listUngrantedPayments, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';

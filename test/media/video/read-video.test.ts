@@ -58,7 +58,9 @@ test('a canceled reading rejects with the reason, and its reader ends', async (t
 test('a canceled reading that waits for a reader rejects before it has one', async (t) => {
   const [path, running, waiting] = [await endlessPath(t), new AbortController(), new AbortController()];
   // More readings than readers: the last one waits behind those that never end.
-  const blocked = Array.from({ length: 2 }, () => assert.rejects(runVideoReader('facts', path, running.signal), /over/));
+  const blocked = Array.from({ length: 2 }, () =>
+    assert.rejects(runVideoReader('facts', path, running.signal), /over/),
+  );
   const reason = new Error('canceled');
   const queued = assert.rejects(runVideoReader('facts', path, waiting.signal), (error) => error === reason);
   waiting.abort(reason);

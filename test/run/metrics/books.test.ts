@@ -7,7 +7,7 @@ import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gau
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
-import { markPaymentsReconciled } from '../../../src/credits/maintenance-times.ts';
+import { markPaymentsReconciled } from '../../../src/credits/last-checks.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
 import { markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { assertSince } from '../../support/assert-since.ts';

@@ -6,7 +6,7 @@ import { callbackWorkflowId, taskWorkflowId } from '../../../src/temporal/connec
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { failAndRefund } from '../../../src/tasks/task-rows.ts';
-import { describeTaskWorkflow, unlessMissing } from '../../../src/temporal/workflows/describe-workflow.ts';
+import { describeTaskWorkflow, unlessMissing } from '../../../src/temporal/engine/describe-workflow.ts';
 import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/call-api.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';

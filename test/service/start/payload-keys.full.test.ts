@@ -9,7 +9,7 @@ import type { Settings } from '../../../src/run/config/settings-and-derived-valu
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { createTaskProgressReader } from '../../../src/temporal/workflows/task-progress.ts';
+import { createTaskProgressReader } from '../../../src/temporal/engine/task-progress.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { connectEngine, type EngineClient, model } from '../../support/service/test-installation.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
+import { passedFields } from '../../../src/catalogue/input/fields-sent-upstream.ts';
 import { providerSchema } from '../../../src/catalogue/file/provider-schema.ts';
 import { type FieldName, inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import type { FieldKind } from './field-kinds.ts';

@@ -5,7 +5,7 @@ import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-w
 import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 import { type ScheduleName, triggerSchedule } from '../../../src/temporal/schedules/schedules.ts';
 import type { FakeCatalogue } from '../tasks/fake-providers.ts';
 import { createFakeUpstream, type FakeOptions } from '../tasks/fake-upstream.ts';

@@ -9,7 +9,7 @@ import {
   standardPriceName,
 } from '../../../src/catalogue/prices/model-prices.ts';
 import { isFinalState, type Task, type TaskParam, type TaskResult } from '../../../src/catalogue/tasks/task.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

@@ -5,7 +5,7 @@ import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import type { Drainable } from '../../../src/run/config/settings-and-derived-values.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { type GrpcProxy, startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';

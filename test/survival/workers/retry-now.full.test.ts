@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { groupWaitingTasks } from '../../../src/library/operations/waiting-tasks.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
-import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 import { createInstallation, type Installation } from '../../support/service/test-installation.ts';
 import { waitForEnd } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';

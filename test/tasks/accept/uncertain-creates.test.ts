@@ -13,7 +13,7 @@ import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-task.ts';
+import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';

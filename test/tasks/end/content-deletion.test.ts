@@ -15,7 +15,7 @@ import {
   listOwedDeletions,
 } from '../../../src/tasks/end/content-deletion.ts';
 import { deletedMessage } from '../../../src/tasks/end/content-placeholders.ts';
-import { taskEventId } from '../../../src/tasks/task-end-event.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

@@ -10,7 +10,7 @@ import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { taskEventId } from '../../../src/tasks/task-end-event.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { completeTask, findTask } from '../../../src/tasks/task-rows.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';

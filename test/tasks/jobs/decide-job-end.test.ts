@@ -11,7 +11,7 @@ import {
   endJobWithTaskFailure,
   endLostJob,
 } from '../../../src/tasks/jobs/decide-job-end.ts';
-import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
+import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v5 as uuidv5 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
+import { providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { JobOutcome } from '../../../src/tasks/jobs/job-states.ts';
 import { findOpenOrReserveJob, findDisabledMachinePause } from '../../../src/tasks/jobs/next-job.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';

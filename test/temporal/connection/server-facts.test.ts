@@ -10,10 +10,10 @@ import {
   readServerVersion,
 } from '../../../src/temporal/connection/server-facts.ts';
 import { registerSearchAttributes } from '../../../src/temporal/connection/search-attributes.ts';
-import { deleteTaskHistories } from '../../../src/temporal/workflows/delete-task-histories.ts';
-import { describeTaskWorkflow } from '../../../src/temporal/workflows/describe-workflow.ts';
-import { endRetryPauses } from '../../../src/temporal/workflows/end-retry-pauses.ts';
-import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
+import { deleteTaskHistories } from '../../../src/temporal/engine/delete-task-histories.ts';
+import { describeTaskWorkflow } from '../../../src/temporal/engine/describe-workflow.ts';
+import { endRetryPauses } from '../../../src/temporal/engine/end-retry-pauses.ts';
+import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 import { createMissingSchedule, readSchedule, runReconcile } from '../../../src/temporal/schedules/schedules.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 

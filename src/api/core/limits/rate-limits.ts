@@ -154,7 +154,7 @@ export async function limitCodeAttempts<T>(
   }
 }
 
-/** Starts a create; throws if too many of its caller were refused. It ends once it cannot be refused: `state.accepted` ends it, too. */
+/** Counts a create as refused until it has been accepted (`state.accepted`) or ends; throws if too many of its caller were refused. */
 export async function limitRefusedCreates(
   { state }: Context,
   limiter: RateLimiter | undefined,

@@ -15,7 +15,7 @@ import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
 import { amountsAtTime, conditionWords } from '../prices/price-names-and-amounts.tsx';
 import { inputLimitWords } from './model-input-words.ts';
-import { ModelSample } from './model-sample.tsx';
+import { ModelSample } from './sample-video.tsx';
 import { modelsPollMs } from './models-page.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';

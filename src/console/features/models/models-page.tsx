@@ -11,7 +11,7 @@ import { Page } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
 import { amountsAtTime } from '../prices/price-names-and-amounts.tsx';
-import { ModelSample } from './model-sample.tsx';
+import { ModelSample } from './sample-video.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';
 

@@ -12,7 +12,7 @@ import { actionColumn } from '../../ui/lists/table.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { SecurityEvents } from '../security/security-events.tsx';
-import { OpenSignUps } from '../sign-up/open-sign-ups.tsx';
+import { OpenSignUps } from '../sign-up/unconfirmed-sign-ups.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
 import { peopleText } from './people-text.ts';

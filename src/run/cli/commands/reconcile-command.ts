@@ -43,7 +43,7 @@ async function reconcileNow(context: CommandContext): Promise<CommandAnswer> {
 /** Ends the tasks of a restored database, beside no worker. */
 async function reconcileRestored(context: CommandContext): Promise<CommandAnswer> {
   const { explainPollingWorker, refundRestoredTasks } =
-    await import('../../../temporal/workflows/refund-restored-tasks.ts');
+    await import('../../../temporal/engine/refund-all-unfinished-tasks.ts');
   const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
     const problem = await explainPollingWorker(client, queues);
     if (problem !== undefined) throw new CommandError(`${problem}; for npm start: npm start -- --restored`);

@@ -12,7 +12,7 @@ import { Button } from '../../../ui/controls/button.tsx';
 import { TextField } from '../../../ui/forms/field.tsx';
 import { useFieldError } from '../../../ui/forms/form.tsx';
 import { ImagePlus, Link2, X } from '../../../ui/controls/icons.ts';
-import { MediaThumbnail, storeUploadPreviewLink } from '../../tasks/media-thumbnail.tsx';
+import { MediaThumbnail, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';
 import type { OnPending } from './pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 import { isUploadExpired, isUploadUrl } from './upload-previews.ts';

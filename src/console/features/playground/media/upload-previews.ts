@@ -1,7 +1,7 @@
 import { uploadFromUrl } from '../../../../media/references/upload-rules.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { textsOf, isObject, type InputValues } from '../../models/field-schema-helpers.ts';
-import { previewLinkOf, storeUploadPreviewLink } from '../../tasks/media-thumbnail.tsx';
+import { previewLinkOf, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';
 import type { Draft } from '../draft/draft.ts';
 
 /** The service returns at most this many links per request. */

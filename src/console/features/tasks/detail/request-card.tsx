@@ -4,7 +4,7 @@ import { Card, type Fact, Facts } from '../../../ui/page-layout.tsx';
 import { isObject, textsOf, type InputValues } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { isUploadUrl } from '../../playground/media/upload-previews.ts';
-import { MediaThumbnail, previewLinkOf } from '../media-thumbnail.tsx';
+import { MediaThumbnail, previewLinkOf } from '../reference-media-thumbnail.tsx';
 import { tasksText } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 

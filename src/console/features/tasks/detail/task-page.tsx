@@ -6,7 +6,7 @@ import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page-layout.tsx';
 import { StateWord } from '../../../ui/controls/badge.tsx';
 import { CallbackCard } from '../../callbacks/callback-card.tsx';
-import { storeUploadPreviewLink } from '../media-thumbnail.tsx';
+import { storeUploadPreviewLink } from '../reference-media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
 import { TaskCostAndActions } from './task-actions.tsx';
 import { TaskDetailsCard, TaskLedgerCard } from './task-detail-cards.tsx';

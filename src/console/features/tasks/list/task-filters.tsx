@@ -72,7 +72,9 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
       : [],
     createdBy: [isOperator ? makerChip : makerFilter(makers, get('createdBy'))],
   } satisfies Readonly<Record<Exclude<CountParameter, 'from'>, readonly TaskFilter[]>>;
-  const unindexed: readonly TaskFilter[] = filtersWithoutFullIndex.flatMap((name): readonly TaskFilter[] => filters[name]);
+  const unindexed: readonly TaskFilter[] = filtersWithoutFullIndex.flatMap(
+    (name): readonly TaskFilter[] => filters[name],
+  );
   const isLimited = isOfAll && unindexed.some(({ name }) => get(name) !== undefined);
   const period = isLimited
     ? limited(rangeFilters(tasksText.created, tasksText.customWeek))

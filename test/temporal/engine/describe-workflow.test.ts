@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeTaskWorkflow } from '../../../src/temporal/workflows/describe-workflow.ts';
+import { describeTaskWorkflow } from '../../../src/temporal/engine/describe-workflow.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */
 const notFound = Object.assign(new Error('5 NOT_FOUND'), { code: 5, details: 'workflow not found', metadata: {} });

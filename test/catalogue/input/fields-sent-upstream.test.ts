@@ -7,7 +7,7 @@ import {
   videoDialects,
 } from '../../../src/catalogue/file/provider-schema.ts';
 import type { CatalogueFiles } from '../../../src/catalogue/file/cross-checks.ts';
-import { passedFields } from '../../../src/catalogue/input/passed-fields.ts';
+import { passedFields } from '../../../src/catalogue/input/fields-sent-upstream.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import { kinds } from '../../fakes/provider-kinds.ts';
 import { carriedBy } from '../../support/every-field/carried-fields.ts';

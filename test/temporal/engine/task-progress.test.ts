@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPayloadConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { createTaskProgressReader } from '../../../src/temporal/workflows/task-progress.ts';
+import { createTaskProgressReader } from '../../../src/temporal/engine/task-progress.ts';
 
 type Described = { readonly pendingActivities: readonly unknown[] };
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endRetryPauses } from '../../../src/temporal/workflows/end-retry-pauses.ts';
+import { endRetryPauses } from '../../../src/temporal/engine/end-retry-pauses.ts';
 
 type Pending = { readonly activityId: string; readonly nextAttemptScheduleTime?: { readonly seconds: number } };
 const waiting = { nextAttemptScheduleTime: { seconds: 4_102_444_800 } };

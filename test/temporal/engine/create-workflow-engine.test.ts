@@ -2,7 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundErro
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import { createWorkflowEngine } from '../../../src/temporal/workflows/create-workflow-engine.ts';
+import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */
 const notFound = Object.assign(new Error('5 NOT_FOUND'), { code: 5, details: 'workflow not found', metadata: {} });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/job-failures.ts';
+import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 
 const [image, video, audio] = ['https://client.example/a', 'https://client.example/b', 'https://client.example/c'];
 const silent = withDefaults({ prompt: 'a pier', generateAudio: false });

@@ -6,7 +6,7 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError } from '../core/http-error.ts';
 import { oneOf, uncheckedIdField, unixMs } from '../core/request-fields.ts';
 import { cutPage, idPageParameters, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
-import { readLastChecks } from '../../credits/maintenance-times.ts';
+import { readLastChecks } from '../../credits/last-checks.ts';
 import { type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
 import { listUngrantedPayments } from '../../credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../credits/payments/start-checkout.ts';

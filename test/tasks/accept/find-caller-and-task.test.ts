@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
-import { createCallerAndTaskFinder } from '../../../src/tasks/callers/find-caller-and-task.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/accept/find-caller-and-task.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createTestAccount } from '../../support/service/test-service.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { owedDeliveryIds } from '../../tasks/task-end-event.ts';
+import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../connection/queue-names-and-workflow-ids.ts';
 import { isNotFound, callWithin } from '../connection/connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-workflow.ts';

@@ -1,8 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taskEventId } from '../../../src/tasks/task-end-event.ts';
-import { deleteTaskHistories } from '../../../src/temporal/workflows/delete-task-histories.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { deleteTaskHistories } from '../../../src/temporal/engine/delete-task-histories.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */
 const notFound = Object.assign(new Error('5 NOT_FOUND'), { code: 5, details: 'workflow not found', metadata: {} });
