@@ -16,6 +16,12 @@ test('packages have the order of the file, and a catalogue without them sells no
   assert.equal(resolveCatalogue({ models }).catalogue?.packages.size, 0);
 });
 
+test('twenty packages, a name of fifty characters, one credit and the highest price are accepted', () => {
+  const atLimits = { ...starter, credits: 1, price: { currency: 'EUR', minorUnits: 99_999_999 } };
+  const names = ['a'.repeat(50), ...Array.from({ length: 19 }, (_, index) => `p${index}`)];
+  assert.deepEqual(problemsOf(Object.fromEntries(names.map((name) => [name, atLimits]))), []);
+});
+
 for (const [what, packages, problem] of [
   [
     'a name with capital letters',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pino } from 'pino';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { retryStartStep } from '../../../src/platform/timing/retry-start-step.ts';
 import { untilTurn } from '../../support/until-turn.ts';
@@ -41,6 +42,23 @@ for (const [what, error, isRepeated] of [
     assert.equal(attempts, isRepeated ? 2 : 1);
   });
 }
+
+test('the log has each failure with the pause after it, and the success only of a step that failed before', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const noting = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
+  const { signal } = new AbortController();
+  let attempts = 0;
+  const attempt = () => ((attempts += 1) < 2 ? Promise.reject(refused()) : Promise.resolve());
+  await retryStartStep({ step, log: noting, signal }, attempt);
+  await retryStartStep({ step: 'another', log: noting, signal }, attempt);
+  assert.deepEqual(
+    lines.map(({ msg, step: of, attempts: count, pauseMs }) => [msg, of, count, pauseMs]),
+    [
+      ['start step failed; it is retried', step, 1, 250],
+      ['start step succeeded', step, 2, undefined],
+    ],
+  );
+});
 
 test('an attempt that never answers does not hold up the end', async () => {
   const stopping = new AbortController();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import {
   checkTemporal,
   explainTemporalError,
@@ -8,7 +9,9 @@ import {
   tlsFinding,
 } from '../../../src/run/doctor/check-temporal.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
-import type { QueueName } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
+import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
+import { type QueueName, taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
+import { readPollers } from '../../../src/temporal/connection/server-facts.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
 
 const targetOf = (namespace: string, address = temporalAddress()) => ({ connection: { address }, namespace });
@@ -32,6 +35,46 @@ test('doctor reports the schedules and the queues of an installation without wor
   ]);
   assert.equal(await findTemporalProblem(target), undefined);
 });
+
+/** Polls a queue for tasks of these kinds, as a worker without a version does, until the test ends. */
+async function pollQueue(t: TestContext, queue: string, kinds: readonly ('workflow' | 'activity')[]): Promise<void> {
+  const { client, close } = connectTemporal(targetOf('default'));
+  const request = { namespace: 'default', taskQueue: { name: queue, kind: 1 }, identity: randomUUID() };
+  const { workflowService } = client;
+  const poll = {
+    workflow: () => workflowService.pollWorkflowTaskQueue(request),
+    activity: () => workflowService.pollActivityTaskQueue(request),
+  };
+  const stop = new AbortController();
+  const polls = kinds.map((kind) =>
+    client.connection.withAbortSignal(stop.signal, () => client.withDeadline(Date.now() + 60_000, poll[kind])),
+  );
+  t.after(async () => {
+    stop.abort();
+    await Promise.allSettled(polls);
+    await close();
+  });
+  const listed = async () => {
+    for (const kind of kinds)
+      while ((await readPollers(client, queue, kind)).workers.length === 0) await setTimeout(20);
+  };
+  await Promise.race([listed(), ...polls]);
+}
+
+for (const [kinds, state, message] of [
+  [['workflow'], 'error', /^no worker serves /],
+  [['activity'], 'error', /^no worker serves /],
+  [['workflow', 'activity'], 'ok', /is served by 1 worker$/],
+] as const) {
+  test(`the queue of tasks is ${state} with a worker for tasks of kind ${kinds.join(' and ')}`, async (t) => {
+    const taskQueue = `test-${randomUUID()}`;
+    await pollQueue(t, taskQueuesOf(taskQueue).tasks, kinds);
+    const findings = await checkTemporal({ target: targetOf('default'), taskQueue, queues: ['tasks'] });
+    const finding = findings.find(({ check }) => check === 'queue tasks');
+    assert.equal(finding?.state, state);
+    assert.match(finding?.message ?? '', message);
+  });
+}
 
 const rest = ['search attributes', 'task queue partitions', 'schedules', 'queue tasks'].map(
   (name) => `${name}: unknown`,
