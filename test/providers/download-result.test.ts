@@ -10,6 +10,7 @@ import { serve } from '../support/servers/serve.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { signal } from './contract/job-request.ts';
 import { clientFor } from './loopback-client.ts';
+import { mockTimers } from '../support/mock-timers.ts';
 
 const video = await readFile(fakeVideoPath);
 
@@ -34,7 +35,7 @@ describe('the video of a job that succeeded', () => {
     });
 
   test('is the fifth of five files of another kind, after pauses that double up to a minute', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
+    mockTimers(t, { apis: ['setTimeout'] });
     const warned: string[] = [];
     let downloads = 0;
     const client = {

@@ -6,6 +6,7 @@ import { createTaskWaiters } from '../../src/tasks/task-waiters.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { mockTimers } from '../support/mock-timers.ts';
 
 /** A database in which the listed tasks have ended; counts the polls, and is unavailable on request. */
 function databaseOf(ended: Set<string>): { db: Database; polls: string[][]; isUnavailable: boolean } {
@@ -44,7 +45,7 @@ test('each poll is one statement about distinct tasks, however many requests wai
 test('a wait ends at the first poll after the end of its task, long before its own limit', async (t) => {
   const ended = new Set<string>();
   const played = databaseOf(ended);
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  mockTimers(t, { apis: ['setTimeout', 'setInterval'] });
   const waiters = createTaskWaiters(played.db, { pauseMs });
   const [id, other] = [randomUUID(), randomUUID()];
   let over = 0;

@@ -12,6 +12,7 @@ import { createProviderClient } from '../../../src/platform/outbound/provider-cl
 import type { ResumableLimits } from '../../../src/platform/outbound/resumable-download.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { waitFor } from '../../support/wait-for.ts';
+import { mockTimers } from '../../support/mock-timers.ts';
 
 const video = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 251));
 const other = Buffer.alloc(1_200, 'o');
@@ -218,7 +219,7 @@ test('a server that stalls, before its answer or within, is left and asked again
     response.writeHead(200, { 'content-length': video.length, ...tagged }).write(video.subarray(0, 400));
   };
   const staged = await stage(t, [() => {}, within, rest()], { stallMs });
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, { apis: ['setTimeout'] });
   const downloaded = staged.download();
   await untilTurn('the download', () => staged.asked.length === 1);
   t.mock.timers.tick(stallMs);
@@ -245,7 +246,7 @@ test('a server that is slow but goes on is not left', async (t) => {
     answered = response;
   };
   const staged = await stage(t, [slow], { stallMs });
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, { apis: ['setTimeout'] });
   const downloaded = staged.download();
   await untilTurn('the download', () => answered !== undefined);
   for (let at = 0; at < video.length; at += 100) {

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { repeatUntilClosed } from '../../../src/platform/timing/repeat.ts';
 import { untilTurn } from '../../support/until-turn.ts';
+import { mockTimers } from '../../support/mock-timers.ts';
 
 test('work runs after each pause, and never after the end', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, { apis: ['setTimeout'] });
   let runs = 0;
   const repeating = repeatUntilClosed(1_000, () => {
     runs += 1;
@@ -26,7 +27,7 @@ test('work runs after each pause, and never after the end', async (t) => {
 });
 
 test('the end aborts a run in progress, and waits for it', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, { apis: ['setTimeout'] });
   let finish: (() => void) | undefined;
   let stopped: AbortSignal | undefined;
   const repeating = repeatUntilClosed(1_000, (signal) => {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { retryStartStep } from '../../../src/platform/timing/retry-start-step.ts';
 import { untilTurn } from '../../support/until-turn.ts';
+import { mockTimers } from '../../support/mock-timers.ts';
 
 const step = 'reach the server';
 const log = createLog({ level: 'silent' });
@@ -68,7 +69,7 @@ test('an attempt that never answers does not hold up the end', async () => {
 });
 
 test('the pauses between attempts double up to ten seconds', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
+  mockTimers(t, { apis: ['setTimeout'] });
   const { signal } = new AbortController();
   const pauses = [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000];
   let attempts = 0;

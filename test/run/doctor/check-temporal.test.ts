@@ -41,7 +41,7 @@ async function pollQueue(t: TestContext, queue: string, kinds: readonly ('workfl
   const { client, close } = connectTemporal(targetOf('default'));
   const request = { namespace: 'default', taskQueue: { name: queue, kind: 1 }, identity: randomUUID() };
   const { workflowService } = client;
-  const poll = {
+  const poll: Readonly<Record<'workflow' | 'activity', () => Promise<object>>> = {
     workflow: () => workflowService.pollWorkflowTaskQueue(request),
     activity: () => workflowService.pollActivityTaskQueue(request),
   };
