@@ -6,20 +6,17 @@ import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
-import type { FrozenConfig, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
-import { credentialsOf, secretQueryOf } from './http/secret-headers-and-query.ts';
+import type { FrozenConfig, JobTerms, Provider, RequestSettings, UpstreamClient, Warn } from './provider-contract.ts';
+import { requestSettingsOf } from './http/headers-and-query.ts';
 import { type ProviderFile, parseProviderFile } from '../catalogue/providers/provider-file-schema.ts';
-import { fixedHeaders } from './http/fixed-and-generated-headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
-import type { ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 import type { PolledProviderDeps } from './jobs/polled-provider.ts';
 
 export type DeclaredSettings = Exclude<ProviderSettings, { kind: 'preview' }>;
 type Kind = DeclaredSettings['kind'];
 type SettingsOf<K extends Kind> = Extract<DeclaredSettings, { kind: K }>;
-type Headers = Readonly<Record<string, string>>;
 
 export type Opening<Settings = DeclaredSettings> = {
   readonly name: string;
@@ -31,49 +28,37 @@ export type Opening<Settings = DeclaredSettings> = {
   readonly warn: Warn;
 };
 
+/** What the service has to know of a kind. */
 export type Adapter<Settings = DeclaredSettings> = {
   /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
-  /** Reads a frozen configuration once for all requests, because parsing the file of an `http` provider takes milliseconds. */
-  readonly connect: (config: FrozenConfig) => ConnectedAdapter<Settings>;
-};
-
-export type ConnectedAdapter<Settings = DeclaredSettings> = Pick<ProviderClientOptions, 'headers' | 'keyOrigins'> & {
-  /** The secret headers of one request. By default the key of the provider is a bearer token. */
-  readonly credentials?: (settings: Settings, read: SecretReader) => Headers;
-  /** Secret parameters of the query. */
-  readonly secretQuery?: (settings: Settings, read: SecretReader) => Headers;
+  /** Needed where requests carry something other than the key of the provider as a bearer token. `inForce` returns the settings for one request. */
+  readonly request?: (config: FrozenConfig, inForce: () => Settings, read: SecretReader) => RequestSettings;
   readonly open: (opening: Opening<Settings>) => Provider;
 };
 
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
-    connect: () => ({
-      open: (opening) => createOwnProvider({ ...polled(opening), uploads: opening.settings.uploads }),
-    }),
+    open: (opening) => createOwnProvider({ ...polled(opening), uploads: opening.settings.uploads }),
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
-    connect: () => ({ open: (opening) => createArkProvider({ ...polled(opening), cost: opening.config.cost }) }),
+    open: (opening) => createArkProvider({ ...polled(opening), cost: opening.config.cost }),
   },
   'openai-videos': {
     options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
-    connect: () => ({ open: (opening) => createVideosProvider(polled(opening)) }),
+    open: (opening) => createVideosProvider(polled(opening)),
   },
   comfyui: {
     options: parametersOf,
-    connect: () => ({
-      open: (opening) => createComfyuiProvider({ ...polled(opening), workflow: () => workflowOf(opening) }),
-    }),
+    open: (opening) => createComfyuiProvider({ ...polled(opening), workflow: () => workflowOf(opening) }),
   },
   'comfy-v2': {
     options: parametersOf,
-    connect: () => ({
-      open: (opening) => createComfyV2Provider({ ...polled(opening), workflow: () => workflowOf(opening) }),
-    }),
+    open: (opening) => createComfyV2Provider({ ...polled(opening), workflow: () => workflowOf(opening) }),
   },
-  cog: { options: parametersOf, connect: () => ({ open: createCogProvider }) },
+  cog: { options: parametersOf, open: createCogProvider },
   http: {
     // A job is followed with the file that it was created with, so the file is frozen with the job. Its `rules` apply only before a create,
     // so they are left out.
@@ -81,21 +66,14 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
       const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };
     },
-    connect: (config) => {
-      const file = fileOf(config);
-      return {
-        headers: fixedHeaders(file),
-        credentials: ({ key, secrets = {} }, read) =>
-          credentialsOf(file.auth, {
-            key: key && read(key),
-            named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
-          }),
-        secretQuery: ({ key }, read) => secretQueryOf(file.auth, { key: key && read(key) }),
-        keyOrigins: file.keyOrigins,
-        // A provider has expressions of its own, because evaluations of one must not overlap.
-        open: (opening) => createHttpProvider({ ...polled(opening), file: fileOf(opening.config) }),
-      };
-    },
+    request: (config, inForce, read) =>
+      requestSettingsOf(fileOf(config), () => {
+        const { key, secrets = {} } = inForce();
+        const named = Object.entries(secrets).map(([name, ref]) => [name, read(ref)] as const);
+        return { key: key && read(key), named: new Map(named) };
+      }),
+    // A provider has expressions of its own, because evaluations of one must not overlap.
+    open: (opening) => createHttpProvider({ ...polled(opening), file: fileOf(opening.config) }),
   },
 };
 

@@ -3,8 +3,16 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
 import type { SecretReader } from '../catalogue/file/provider-schema.ts';
-import { adapterOf, type ConnectedAdapter, type DeclaredSettings } from './adapters.ts';
-import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './provider-contract.ts';
+import { type Adapter, adapterOf, type DeclaredSettings } from './adapters.ts';
+import type {
+  FrozenConfig,
+  RunProvider,
+  JobTerms,
+  Provider,
+  RequestSettings,
+  UpstreamClient,
+  Warn,
+} from './provider-contract.ts';
 import {
   createPoller,
   createPollReservations,
@@ -15,7 +23,6 @@ import {
 import { type ProviderEvent, withDownloadEvents } from './provider-events.ts';
 import type { ProviderTestReport } from '../catalogue/providers/provider-test-outcome.ts';
 import { testProvider } from './test-provider-connection.ts';
-import type { ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.
 
@@ -45,15 +52,10 @@ export type ProvidersDeps = {
   readonly preview: RunProvider;
   readonly readSecret: SecretReader;
   /** Opens a client for one upstream, which creates the credentials for each request. */
-  readonly openClient: (upstream: Required<UpstreamOptions>) => UpstreamClient;
+  readonly openClient: (upstream: { readonly baseUrl: string } & RequestSettings) => UpstreamClient;
   readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
   readonly emit: (event: ProviderEvent) => void;
 };
-
-type UpstreamOptions = Pick<
-  ProviderClientOptions,
-  'baseUrl' | 'headers' | 'credentials' | 'secretQuery' | 'keyOrigins'
->;
 
 /** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
@@ -114,19 +116,12 @@ function openUpstream(
   reservePollTime: ReservePollTime,
   { name, settings, terms }: Upstream,
 ): Opened {
-  const connection = adapterOf(settings.kind).connect(terms);
-  const { headers = {}, credentials = bearer, secretQuery = () => ({}), keyOrigins = [] } = connection;
+  const { request = bearer, open } = adapterOf(settings.kind);
   const inForce = () => settingsInForce(deps, name, terms);
-  const client = deps.openClient({
-    baseUrl: terms.baseUrl,
-    headers,
-    credentials: () => credentials(inForce(), deps.readSecret),
-    secretQuery: () => secretQuery(inForce(), deps.readSecret),
-    keyOrigins,
-  });
+  const client = deps.openClient({ baseUrl: terms.baseUrl, ...request(terms, inForce, deps.readSecret) });
   const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
   const files = () => deps.catalogue().files;
-  const openWith = (by: UpstreamClient) => connection.open({ name, config: terms, settings, files, warn, client: by });
+  const openWith = (by: UpstreamClient) => open({ name, config: terms, settings, files, warn, client: by });
   const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
   const { imageReference } = settings;
   const provider = openWith(withDownloadEvents(client, name, deps.emit));
@@ -148,8 +143,15 @@ function settingsInForce(
   return settings;
 }
 
-const bearer: NonNullable<ConnectedAdapter['credentials']> = ({ key }, read) =>
-  key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
+const bearer: NonNullable<Adapter['request']> = (_config, inForce, read) => ({
+  headers: {},
+  credentials: () => {
+    const { key } = inForce();
+    return key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
+  },
+  secretQuery: () => ({}),
+  keyOrigins: [],
+});
 
 type OpenOptions = Partial<Pick<PollerDeps, 'reservePollTime' | 'warn' | 'onPoll'>> &
   Pick<OpenProvider, 'imageReference'>;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../platform/text/json.ts';
 import type { MediaKind } from '../catalogue/input/input-bounds.ts';
 import type { MediaLinks, ReferenceMedia } from '../catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../catalogue/tasks/task.ts';
-import type { ProviderClient } from '../platform/outbound/provider-client.ts';
+import type { ProviderClient, ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 
 // The contract between the engine and a provider. A create is sent once and has one of four outcomes. Only the two that prove that
 // no job exists let the engine try another provider.
@@ -218,3 +218,8 @@ export type Provider = PolledProvider | RunProvider;
 export type Warn = (event: string, detail: string) => void;
 
 export type UpstreamClient = Pick<ProviderClient, 'call' | 'download'>;
+
+/** What the client puts into each request, beside what the provider itself does. */
+export type RequestSettings = Required<
+  Pick<ProviderClientOptions, 'headers' | 'credentials' | 'secretQuery' | 'keyOrigins'>
+>;

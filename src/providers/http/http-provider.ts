@@ -31,12 +31,12 @@ import { answerData, costIn, rulesOfCreate, upstreamErrorInAnswer, foundJobsIn }
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { createReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
-import { generatedHeaders } from './fixed-and-generated-headers.ts';
+import { generatedHeaders } from './headers-and-query.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
 import { uploadImages } from './image-uploads.ts';
 
-/** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
+/** `config.options.parameters` reach the expressions. The client has the `requestSettingsOf` the file. */
 export type HttpProviderDeps = PolledProviderDeps & {
   readonly file: ProviderFile;
   readonly trace?: TraceExpression;

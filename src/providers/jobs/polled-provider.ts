@@ -26,7 +26,7 @@ export const timeoutsAfterCreate = { recoverMs: 30_000, statusMs: 10_000, cancel
 const lostAfterMissing = 3;
 
 /** The part of a provider that differs from kind to kind. */
-export type UpstreamAdapter = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs' | 'submit' | 'recover' | 'cancel'> &
+export type UpstreamApi = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs' | 'submit' | 'recover' | 'cancel'> &
   Partial<Pick<PolledProvider, 'images' | 'clips' | 'uploads' | 'minPollMs'>> & {
     /** Reads one job. The `result` of a job that succeeded is `{ url }`, the address of its video. */
     readonly statusOf: (job: Job, signal: AbortSignal) => Promise<JobStatus>;
@@ -36,12 +36,12 @@ export type UpstreamAdapter = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs' |
 
 export function createPolledProvider(
   { name, config, client, pollsPerSecond, submitTimeoutMs, warn }: PolledProviderDeps,
-  { statusOf, batch, ...adapter }: UpstreamAdapter,
+  { statusOf, batch, ...api }: UpstreamApi,
 ): PolledProvider {
   return {
     images: 'file',
     minPollMs: 500,
-    ...adapter,
+    ...api,
     name,
     config,
     runs: 'upstream',
@@ -62,7 +62,7 @@ export function createPolledProvider(
         const url = status.state === 'succeeded' ? status.result?.['url'] : undefined;
         missing = status.state === 'missing' ? missing + 1 : 0;
         if (typeof url === 'string') return url;
-        if (adapter.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
+        if (api.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
         throw new Error(status.state === 'unclear' ? status.detail : 'the job has no video');
       };
       return await downloadResult(client, freshUrl, to, warn);

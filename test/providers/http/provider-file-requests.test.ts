@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { createProviderClient } from '../../../src/platform/outbound/provider-client.ts';
-import { secretQueryOf } from '../../../src/providers/http/secret-headers-and-query.ts';
-import { fixedHeaders } from '../../../src/providers/http/fixed-and-generated-headers.ts';
+import { requestSettingsOf } from '../../../src/providers/http/headers-and-query.ts';
 import { serve } from '../../support/servers/serve.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-request.ts';
@@ -34,8 +33,7 @@ function providerAt(baseUrl: string, changes: object) {
   const file = shippedFile('kie', changes);
   const client = createProviderClient({
     baseUrl,
-    headers: fixedHeaders(file),
-    secretQuery: () => secretQueryOf(file.auth, { key: () => key }),
+    ...requestSettingsOf(file, () => ({ key: () => key })),
     lookup: () => Promise.reject(new Error('no names here')),
   });
   return httpProvider(file, client);

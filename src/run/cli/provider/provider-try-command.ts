@@ -10,10 +10,9 @@ import { catalogueSecretReader } from '../../config/config.ts';
 import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { Job, JobStatus, PolledProvider } from '../../../providers/provider-contract.ts';
-import { credentialsOf, secretQueryOf } from '../../../providers/http/secret-headers-and-query.ts';
+import { requestSettingsOf } from '../../../providers/http/headers-and-query.ts';
 import { type PlayedExchange, playExample } from '../../../providers/http/play-example.ts';
 import type { ProviderFile } from '../../../catalogue/providers/provider-file-schema.ts';
-import { fixedHeaders } from '../../../providers/http/fixed-and-generated-headers.ts';
 import { createHttpProvider } from '../../../providers/http/http-provider.ts';
 import type { TraceExpression } from '../../../providers/http/expression-reader.ts';
 import { addCommand } from '../add-command.ts';
@@ -108,13 +107,7 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Command
   const { example, status } = file;
   const { baseUrl = example.baseUrl, model = example.model, prompt = example.input.prompt } = options;
   const secrets = secretsOf(options);
-  const client = createProviderClient({
-    baseUrl,
-    headers: fixedHeaders(file),
-    credentials: () => credentialsOf(file.auth, secrets),
-    secretQuery: () => secretQueryOf(file.auth, secrets),
-    keyOrigins: file.keyOrigins,
-  });
+  const client = createProviderClient({ baseUrl, ...requestSettingsOf(file, () => secrets) });
   const provider = createHttpProvider({
     name: 'try',
     config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters: example.parameters } },

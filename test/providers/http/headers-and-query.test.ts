@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import { credentialsOf, secretQueryOf } from '../../../src/providers/http/secret-headers-and-query.ts';
+import { credentialsOf, secretQueryOf } from '../../../src/providers/http/headers-and-query.ts';
 import { shippedFile } from './shipped-file.ts';
 
 const key = () => 'the-key';

@@ -1,8 +1,10 @@
 import { sign } from 'jws';
+import { v4 as uuid } from 'uuid';
 import { z } from 'zod';
 import { SetupError } from '../../platform/errors.ts';
 import { parsedJson } from '../../platform/text/json.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
+import type { RequestSettings } from '../provider-contract.ts';
 
 /** Secrets are read when they are needed, so that a new one counts from the next request on. */
 export type Secrets = {
@@ -11,6 +13,25 @@ export type Secrets = {
 };
 
 type Headers = Readonly<Record<string, string>>;
+
+/** What a file puts into each request. */
+export function requestSettingsOf(file: ProviderFile, secrets: () => Secrets): RequestSettings {
+  const { headers, auth, keyOrigins } = file;
+  return {
+    headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== generated)),
+    credentials: () => credentialsOf(auth, secrets()),
+    secretQuery: () => secretQueryOf(auth, secrets()),
+    keyOrigins,
+  };
+}
+
+/** The value of a header that is generated for each request. */
+const generated = '$uuid';
+
+export function generatedHeaders({ headers }: Pick<ProviderFile, 'headers'>): Headers {
+  const names = Object.keys(headers).filter((name) => headers[name] === generated);
+  return Object.fromEntries(names.map((name) => [name, uuid()]));
+}
 
 /** The secret parameters in the query of the requests of a file. */
 export function secretQueryOf(auth: ProviderFile['auth'], { key }: Secrets): Headers {
