@@ -4,7 +4,7 @@ import getRawBody from 'raw-body';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { connectTemporal } from '../src/temporal/connection/connect.ts';
-import { createBackgroundCalls } from '../src/temporal/connection/background-calls.ts';
+import { createBackgroundCalls } from '../src/temporal/engine/background-calls.ts';
 import type { bareTask } from './floor-workflow.ts';
 
 // A separate process that measures the cost of HTTP and PostgreSQL alone. It

@@ -72,25 +72,23 @@ export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given
   const media = await storeInlineMedia(deps, caller.accountId, { input: request.input, pathOf });
   const fields = { ...request.input, ...media };
   const input = { model: request.model, input: fields, callBackUrl: request.callBackUrl };
-  const translate: TranslateRequest = (body, { parse, models }) => {
+  const translate: TranslateRequest = (body, models) => {
     const named = body['model'] ?? undefined;
     const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
-    const requested = typeof named === 'string' ? { requestedModel: named } : {};
     const { taken, untaken } = fieldsFor(typeof model === 'string' ? models.get(model) : undefined, fields);
-    const parsed = parse({ ...body, model, input: taken });
-    const found = [
-      ...(request.errors ?? []),
-      ...untaken.map((name) => respell({ path: `input.${name}`, message: notTaken }, names)),
-      ...(parsed.ok ? [] : parsed.errors.map((error) => respell(error, names))),
-    ];
-    if (found.length === 0 && parsed.ok) {
-      const { endUser } = request;
-      return { ok: true, param: { ...parsed.param, ...requested, ...(endUser !== undefined && { endUser }) } };
-    }
-    const errors = found.map(({ path, message }) =>
-      path === 'model' ? unknownModelOf(named, models) : { path, message },
-    );
-    return { ok: false, errors };
+    return {
+      ours: { ...body, model, input: taken },
+      added: {
+        ...(typeof named === 'string' && { requestedModel: named }),
+        ...(request.endUser !== undefined && { endUser: request.endUser }),
+      },
+      theirErrors: (errors) =>
+        [
+          ...(request.errors ?? []),
+          ...untaken.map((name) => respell({ path: `input.${name}`, message: notTaken }, names)),
+          ...errors.map((error) => respell(error, names)),
+        ].map(({ path, message }) => (path === 'model' ? unknownModelOf(named, models) : { path, message })),
+    };
   };
   const created = await takeOrder(ctx, deps, { caller, input, translate, dialect: shape });
   setUnusedHeader(ctx, request.unused);

@@ -11,7 +11,7 @@ import {
   presentKieTask,
 } from './kie/kie-record.ts';
 import type { TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
-import { kieHint, parseKieTaskRequest, unusedKieFields } from './kie/kie-request.ts';
+import { kieHint, translateKieRequest, unusedKieFields } from './kie/kie-request.ts';
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
@@ -27,10 +27,7 @@ export type DialectAdapter = CallbackFormat & {
 };
 
 const native: DialectAdapter = {
-  taskRequest: (body, { parse, models }) => {
-    const parsed = parse(body);
-    return parsed.ok ? parsed : { ...parsed, hint: kieHint(body, models) };
-  },
+  taskRequest: (body, models) => ({ ours: body, hint: kieHint(body, models) }),
   // Unknown fields are refused.
   unusedFields: () => [],
   createdTask: (created) => created,
@@ -42,7 +39,7 @@ const native: DialectAdapter = {
 
 /** Documented in docs/dialect-kie.md. */
 const kie: DialectAdapter = {
-  taskRequest: parseKieTaskRequest,
+  taskRequest: translateKieRequest,
   unusedFields: unusedKieFields,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
   taskRecord: presentKieTask,

@@ -146,7 +146,7 @@ const generateVideo: Tool<TakeOrderDeps & ReadDeps & CancelTaskDeps> = {
     const order = { caller: identity.caller, input, dialect: 'native', idempotency: { key }, mergesAfterSuccessMs };
     const accepted = await takeOrder(ctx, deps, {
       ...order,
-      translate: (body, rules) => rules.parse(withScalars(body, rules.models)),
+      translate: (body, models) => ({ ours: withScalars(body, models) }),
     });
     const { taskId, creditsCharged } = accepted;
     const data = { taskId, creditsCharged, isRepeat: accepted.kind === 'replayed' };

@@ -1,4 +1,3 @@
-import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import { dirname } from 'node:path';
 import { createTestCallbackSender } from '../../tasks/callbacks/send-test-callback.ts';
 import { catalogueSecretReader } from '../config/config.ts';
@@ -29,19 +28,16 @@ import { withResponseLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
-import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
 import type { OrderTaskDeps } from '../../tasks/accept/order-task.ts';
 import type { TakeOrderDeps } from '../../api/tasks/create-task-routes.ts';
-import type { ProviderTestReport } from '../../catalogue/providers/provider-test-outcome.ts';
 import { createReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
-import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
 import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
 import { createUncertainCreateRefunder } from '../../tasks/accept/uncertain-creates.ts';
+import { createEngineCalls } from '../../temporal/engine/background-calls.ts';
 import { createWorkflowEngine } from '../../temporal/engine/create-workflow-engine.ts';
 import { createTaskProgressReader } from '../../temporal/engine/task-progress.ts';
-import { createBackgroundCalls } from '../../temporal/connection/background-calls.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import { currentTracing } from './monitoring/tracing.ts';
@@ -72,7 +68,7 @@ export async function openApiDependencies(
     metrics.registry,
     installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
-  const calls = createEngineCalls(createWorkflowEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
+  const engine = createEngineCalls(createWorkflowEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
   const sales = await watchSoldModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.
@@ -92,12 +88,12 @@ export async function openApiDependencies(
     diskProblem,
     moderator,
     refundUncertain: uncertainCreates.add,
-    startTask: calls.startTask,
+    startTask: engine.calls.startTask,
   });
   const needs: AppNeeds = {
     ...orders,
     ...given,
-    ...calls.ports,
+    ...engine.calls,
     ...createFixedRateLimiters(),
     events,
     testCallback: tests.send,
@@ -120,7 +116,7 @@ export async function openApiDependencies(
     events,
     /** Completes what responses left to do after them; call it once no request is running. */
     drain: async (limitMs: number): Promise<void> => {
-      await Promise.all([uncertainCreates, ...calls.background].map((part) => part.drain(limitMs)));
+      await Promise.all([uncertainCreates, engine].map((part) => part.drain(limitMs)));
       await needs.keyTouches.drain();
       await needs.requestLog.drain();
     },
@@ -206,42 +202,4 @@ export function needsFromSettings(settings: Settings) {
 /** Encrypts mails while they wait in the database. */
 export function mailSecretBoxOf({ secret, secretPrevious }: Settings): SecretBox {
   return createSecretBox(secret, secretPrevious, mailKeyPurpose);
-}
-
-/** Calls to Temporal, most of which no answer to a client waits for. */
-function createEngineCalls(engine: WorkflowEngine, log: Log) {
-  const background: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
-  const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {
-    const calls = createBackgroundCalls<Input>(send, (err, input) => {
-      const fields: object = { err, ...input };
-      log.warn(fields, onDeferred);
-    });
-    background.push(calls);
-    return calls.call;
-  };
-  const testProvider = (provider: string): Promise<ProviderTestReport> =>
-    engine.testProvider(provider).catch((err: unknown) => {
-      log.warn({ provider, err }, 'provider not tested');
-      return { outcome: 'no_worker' };
-    });
-  const startTask = later(engine.startTask, 'workflow start deferred; reconcile will start it');
-  const ports = {
-    stopTask: later(
-      (task: TaskToStop) => stopTask(engine, task),
-      'workflow not cancelled yet; retried while Temporal is unavailable',
-    ),
-    retryTask: later(
-      ({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId),
-      'task retry not sent yet; repeated while Temporal is unavailable',
-    ),
-    redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
-    testProvider,
-  };
-  return { startTask, ports, background };
-}
-
-/** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
-async function stopTask(engine: WorkflowEngine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
-  if (await engine.cancelWorkflow(taskId)) return;
-  for (const deliveryId of owedDeliveryIds(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }

@@ -35,24 +35,23 @@ export type ParsedTaskRequest =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
-export type RequestParser = {
-  readonly parse: (body: unknown) => ParsedTaskRequest;
-  readonly models: ModelCatalogue;
+/** A create request of any API as one of ours, before it is parsed. */
+export type Translation = {
+  readonly ours: unknown;
+  /** What the task gets beside the fields of `ours`. */
+  readonly added?: Pick<TaskParam, 'endUser' | 'requestedModel'>;
+  /** Names the fields of errors in the client's spelling, and adds the errors that the translation found; without it, nothing changes. */
+  readonly theirErrors?: (ofOurs: readonly FieldError[]) => readonly FieldError[];
+  /** Added to the message of a refusal. */
+  readonly hint?: string | undefined;
 };
 
-/**
- * Translates a create request of another API and parses it. Errors name the fields in the client's spelling; `hint` is added to the
- * message of a refusal.
- */
-export type TranslateRequest = (
-  body: Readonly<Record<string, unknown>>,
-  rules: RequestParser,
-) => ParsedTaskRequest & Pick<RefusedRequest, 'hint'>;
+export type TranslateRequest = (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => Translation;
 
 type RefusedRequest = {
   readonly ok: false;
   readonly errors: readonly FieldError[];
-  readonly hint?: string | undefined;
+  readonly hint: string | undefined;
 };
 
 /** A create request in our own form. Its order takes everything from this `model`, so a reload of the catalogue cannot change it halfway. */
@@ -66,24 +65,22 @@ export type TranslatedRequest =
     }
   | RefusedRequest;
 
-export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: RequestParser['parse'] };
+export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest };
 
-/** Translates a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
+/** Translates and parses a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
 export function translateRequest(
   { input, translate }: { readonly input: Readonly<Record<string, unknown>>; readonly translate: TranslateRequest },
   { catalogue, parseTaskRequest }: TranslateDeps,
 ): TranslatedRequest {
   const { models } = catalogue();
-  const request = translate(input, { parse: parseTaskRequest, models });
-  if (!request.ok) return request;
-  const { param } = request;
+  const { ours, added, theirErrors = (errors) => errors, hint } = translate(input, models);
+  const respell = (errors: readonly FieldError[]): RefusedRequest => ({ ok: false, errors: theirErrors(errors), hint });
+  const parsed = parseTaskRequest(ours);
+  const refusal = respell(parsed.ok ? [] : parsed.errors);
+  if (!parsed.ok || refusal.errors.length > 0) return refusal;
+  const param = { ...parsed.param, ...added };
   const model = models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
-  const respell = (errors: readonly FieldError[]) => {
-    const refusal: RefusedRequest = { ok: false, errors };
-    const respelled = translate(input, { parse: () => refusal, models });
-    return respelled.ok ? refusal : respelled;
-  };
   return { ok: true, param, model, respell };
 }
 

@@ -4,7 +4,7 @@ import { type ModelCatalogue, modelOfAlias, namesOfModels } from '../../../catal
 import { unknownModelMessage } from '../../../catalogue/input/spelling-suggestions.ts';
 import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
-import type { ParsedTaskRequest, RequestParser } from '../../../tasks/accept/parse-task-request.ts';
+import type { Translation } from '../../../tasks/accept/parse-task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =
@@ -50,25 +50,22 @@ const switchesBeyondUs: Readonly<Record<string, string>> = {
 };
 
 /** Accepts the native spelling of a field if the kie spelling is missing. */
-export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestParser): ParsedTaskRequest {
-  const { input } = body;
-  const model = typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'];
+export function translateKieRequest(body: JsonObject, models: ModelCatalogue): Translation {
+  const { input, model: named } = body;
+  const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
   const fields = fieldsOf(typeof model === 'string' ? models.get(model)?.input : undefined);
   const hasLastFrame = typeof model === 'string' && models.get(model)?.lastFrame === true;
   const refused = isObject(input) ? refusals(input, fields, hasLastFrame) : [];
-  const parsed = parse({
-    model,
-    input: isObject(input) ? ourInput(input, fields) : input,
-    callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
-  });
-  if (parsed.ok && refused.length > 0) return { ok: false, errors: refused };
-  if (parsed.ok) {
-    const { model: requestedModel } = body;
-    return typeof requestedModel === 'string' ? { ok: true, param: { ...parsed.param, requestedModel } } : parsed;
-  }
-  const names = { fields, models, named: body['model'] };
-  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, names));
-  return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
+  const respelled = (error: FieldError) => theirError(error, isObject(input) ? input : {}, { fields, models, named });
+  return {
+    ours: {
+      model,
+      input: isObject(input) ? ourInput(input, fields) : input,
+      callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
+    },
+    added: typeof named === 'string' ? { requestedModel: named } : {},
+    theirErrors: (errors) => [...errors.map(respelled), ...refused].slice(0, maxFieldErrors),
+  };
 }
 
 const bodyNames = ['model', 'input', 'callBackUrl'];

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultModels, modelCatalogue } from '../../../../src/catalogue/models/model.ts';
-import { createTaskRequestParser } from '../../../../src/tasks/accept/parse-task-request.ts';
+import { builtInCatalogue } from '../../../../src/catalogue/file/catalogue-file.ts';
+import { createTaskRequestParser, translateRequest } from '../../../../src/tasks/accept/parse-task-request.ts';
 import { presentKieTask } from '../../../../src/api/dialects/kie/kie-record.ts';
-import { parseKieTaskRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
+import { translateKieRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
 
-const models = modelCatalogue(defaultModels);
+const catalogue = builtInCatalogue();
+const { models } = catalogue;
 const parseOurs = createTaskRequestParser({
   offer: { models },
   refuseMediaUrl: (url) => (url.includes('//10.') ? 'must not be a private address' : undefined),
@@ -14,7 +15,13 @@ const parseOurs = createTaskRequestParser({
 const image = 'https://images.example/cat.png';
 
 function parse(input: unknown, rest: Readonly<Record<string, unknown>> = {}) {
-  return parseKieTaskRequest({ model: 'bytedance/seedance-2', input, ...rest }, { parse: parseOurs, models });
+  return translated({ model: 'bytedance/seedance-2', input, ...rest });
+}
+
+function translated(input: Readonly<Record<string, unknown>>, offer = catalogue, parseTaskRequest = parseOurs) {
+  const deps = { catalogue: () => offer, parseTaskRequest };
+  const request = translateRequest({ input, translate: translateKieRequest }, deps);
+  return request.ok ? ({ ok: true, param: request.param } as const) : request;
 }
 
 function errors(input: unknown, rest: Readonly<Record<string, unknown>> = {}): readonly string[] {
@@ -66,7 +73,7 @@ test('param gives the request back: what a client reads it can send again', () =
       reference_image_urls: [],
     },
   });
-  assert.deepEqual(parseKieTaskRequest(read, { parse: parseOurs, models }), parsed);
+  assert.deepEqual(translated(read), parsed);
 });
 
 for (const [model, ours] of [
@@ -211,9 +218,10 @@ test('a duration as text is a number of seconds, and an empty text in an optiona
 });
 
 test('a model of the catalogue goes before an alias of its name', () => {
-  const [standard, fast] = defaultModels;
+  const [standard, fast] = models.values();
   assert.ok(standard && fast);
-  const own = modelCatalogue([standard, { ...fast, model: 'bytedance/seedance-2', aliases: [] }]);
+  const second = { ...fast, model: 'bytedance/seedance-2', aliases: [] };
+  const own = new Map([standard, second].map((model) => [model.model, model]));
   const refuse = () => undefined;
   const parseOwn = createTaskRequestParser({
     offer: { models: own },
@@ -221,7 +229,7 @@ test('a model of the catalogue goes before an alias of its name', () => {
     refuseCallbackUrl: refuse,
   });
   for (const model of ['bytedance/seedance-2', 'videogen-2.0']) {
-    const parsed = parseKieTaskRequest({ model, input: { prompt: 'A cat' } }, { parse: parseOwn, models: own });
+    const parsed = translated({ model, input: { prompt: 'A cat' } }, { ...catalogue, models: own }, parseOwn);
     assert.equal(parsed.ok && parsed.param.model, model);
   }
 });

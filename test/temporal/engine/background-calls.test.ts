@@ -1,7 +1,7 @@
 import { ServiceError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBackgroundCalls } from '../../../src/temporal/connection/background-calls.ts';
+import { createBackgroundCalls } from '../../../src/temporal/engine/background-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** The error of the client while Temporal is unreachable. */
