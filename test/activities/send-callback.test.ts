@@ -10,7 +10,7 @@ import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
 import type { CallbackAnswer } from '../../src/tasks/callbacks/post-callback.ts';
 import { exchangeOf } from '../../src/tasks/callbacks/recorded-exchange.ts';
-import { failAndRefund } from '../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import { acceptTestTask, taskParam } from '../support/tasks/tasks.ts';

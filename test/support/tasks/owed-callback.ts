@@ -1,5 +1,5 @@
 import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../../src/tasks/callbacks/deliveries.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';

@@ -19,7 +19,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { eventsInto, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
