@@ -5,7 +5,8 @@ import { maxUploads } from '../src/media/references/upload-rules.ts';
 import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-or-settle-checkout.ts';
 import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
-import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/task-rows.ts';
+import { cancelGraceMs, failAndRefund } from '../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../src/tasks/task-rows.ts';
 import { deleteUpload, type SweepDeps, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
 import { pageSize, processRows, type RowDeps } from './maintenance/sweep-rows-from-cursor.ts';
 

@@ -11,7 +11,7 @@ import {
   type TaskResult,
   type TaskState,
 } from '../src/catalogue/tasks/task.ts';
-import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/task-rows.ts';
+import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/end/end-task-statements.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';

@@ -6,13 +6,13 @@ import {
   callbackTimeoutMs,
 } from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
-import type { CallbackAnswer, CallbackToPost } from '../src/tasks/callbacks/post-callback.ts';
+import type { CallbackAnswer, CallbackPoster } from '../src/tasks/callbacks/post-callback.ts';
 import { type Delivery, type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
-import { findOwedDelivery, type OwedDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
+import { findOwedDelivery, prepareDelivery, type PrepareDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 
-export type SendCallbackDeps = OwedDeliveryDeps & {
-  readonly postCallback: (post: CallbackToPost) => Promise<CallbackAnswer>;
+export type SendCallbackDeps = PrepareDeliveryDeps & {
+  readonly poster: CallbackPoster;
   readonly events: TaskEvents;
 };
 
@@ -39,13 +39,15 @@ export type SendCallbackInput = Pick<Delivery, 'deliveryId'> & {
  */
 export function createSendCallback(deps: SendCallbackDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {
-    const delivery = await findOwedDelivery(deps, deliveryId);
-    if (delivery?.state !== 'pending') return { kind: 'ended' };
+    const { db, poster } = deps;
+    const delivery = await findOwedDelivery(db, deliveryId);
+    if (delivery === undefined) return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
-    const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);
+    const send = async () => poster.post({ ...delivery, ...(await prepareDelivery(deps, delivery)), signal });
+    const attempt = await poster.inSlot(delivery, signal, send).catch(retryWhenBusy);
     deps.events.emit({ kind: 'callback_attempted', status: attempt.status, durationMs: attempt.durationMs });
     const outcome = outcomeOf(attempt, nextPauseMs);
-    await recordDeliveryAttempt(deps.db, {
+    await recordDeliveryAttempt(db, {
       delivery,
       attempt,
       newState: newDeliveryState(attempt, outcome, isLast ? undefined : nextPauseMs),

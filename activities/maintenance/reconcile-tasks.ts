@@ -15,7 +15,7 @@ import {
 import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../../src/tasks/list/unfinished-tasks.ts';
 import { markTasksReconciled } from '../../src/credits/last-checks.ts';
 import { owedDeliveryIds } from '../../src/tasks/end/task-end-event-ids.ts';
-import { failAndRefund } from '../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { sweepRowsFromCursor, type RowDeps } from './sweep-rows-from-cursor.ts';
 
 export type ReconcileTasksDeps = RowDeps & {

@@ -23,7 +23,7 @@ import { uncertainRetryMs } from '../tasks/accept/accept-in-batches.ts';
 import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
 import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
 import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
-import { cancelGraceMs } from '../tasks/task-rows.ts';
+import { cancelGraceMs } from '../tasks/end/end-task-statements.ts';
 import { maxQueueMs } from '../temporal/connection/queue-names-and-workflow-ids.ts';
 import { processDrainMs } from './main/run-until-signal.ts';
 import { apiDrainMs } from './main/start-api.ts';

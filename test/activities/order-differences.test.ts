@@ -20,7 +20,8 @@ import { standardInput, type TaskInput } from '../../src/catalogue/input/task-in
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { intendOwnMachineJob } from '../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
-import { failAndRefund, findTask } from '../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
 import { assertMeasured } from '../support/assert-since.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

@@ -19,7 +19,8 @@ import {
 import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
-import { findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';

@@ -11,7 +11,8 @@ import { type AccountStatement, monthOf, readStatement } from '../../src/credits
 import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
 import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
 import { deleteTaskContent } from '../../src/tasks/end/content-deletion.ts';
-import { completeTask, findTask, failAndRefund } from '../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { shell } from '../support/service/person.ts';
 import { runs } from '../support/property.ts';

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import {
-  recordQueuing,
-  pauseGeneration,
-  failAndRefund,
-  beginGeneration,
-  touchGenerations,
-} from '../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
+import { recordQueuing, pauseGeneration, beginGeneration, touchGenerations } from '../../src/tasks/task-rows.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { freeSlotAndRecordCost } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';

@@ -1,7 +1,7 @@
 import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
+import type { CallbackFormat } from '../../tasks/callbacks/post-callback.ts';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import {
   kieCallbackBody,

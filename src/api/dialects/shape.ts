@@ -2,7 +2,7 @@ import type { TaskRecord } from '../../tasks/public-record.ts';
 import type { ModelCatalogue } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import type { ErrorShape } from '../core/endpoint-spec.ts';
-import type { SignedCallback } from '../../tasks/callbacks/callback-format-type.ts';
+import type { SignedCallback } from '../../tasks/callbacks/post-callback.ts';
 
 /** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
 export type ApiShape<Deps = never> = ErrorShape & {

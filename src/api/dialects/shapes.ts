@@ -1,7 +1,7 @@
 import type { ErrorShape } from '../core/endpoint-spec.ts';
 import { findMeantShape } from './wrong-base-url.ts';
 import { arkShape } from './ark/ark-routes.ts';
-import type { CallbackFormat } from '../../tasks/callbacks/callback-format-type.ts';
+import type { CallbackFormat } from '../../tasks/callbacks/post-callback.ts';
 import { dialectAdapter } from './dialect.ts';
 import { openAIShape } from './openai/openai-routes.ts';
 import { openRouterShape } from './openrouter/openrouter-routes.ts';

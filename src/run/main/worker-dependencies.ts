@@ -75,7 +75,7 @@ export function openWorkerDependencies(
       normalizeVideo: createVideoNormalizer(ffmpeg),
       inspectVideo: createVideoInspector(ffmpeg),
     },
-    callbacks: { box, callbackFormatOf, postCallback: callbacks.post },
+    callbacks: { box, callbackFormatOf, poster: callbacks.poster },
     payments: provider && { provider, serviceUrl: settings.publicUrl },
     settings: fromSettings(settings),
   };
@@ -151,13 +151,13 @@ function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media:
 
 function openCallbacks({ settings, log }: SharedDependencies) {
   const client = createGuardedClient(guardedClientOptions(settings).callbacks);
-  const post = createCallbackPoster({
+  const poster = createCallbackPoster({
     client,
     onUnreachable: ({ deliveryId, error }) => {
       log.info({ deliveryId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
     },
   });
-  return { post, close: () => client.close() };
+  return { poster, close: () => client.close() };
 }
 
 function openUpstreams(

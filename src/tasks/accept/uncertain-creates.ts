@@ -6,7 +6,7 @@ import { type Database, joiningTransaction } from '../../platform/database/datab
 import { none } from '../../platform/database/statement.ts';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { findTaskByAttemptId, hasAttemptNotFailed, recordFailedAttempt } from './create-attempts.ts';
-import { cancelGraceMs, failAndRefund } from '../task-rows.ts';
+import { cancelGraceMs, failAndRefund } from '../end/end-task-statements.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
 /** A task that was `answered` to another attempt, or had succeeded (`too_late`), stays charged. */

@@ -4,24 +4,37 @@ import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
-import type { CallbackFormat, SignedCallback } from './callback-format-type.ts';
+import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { TaskRecord } from '../public-record.ts';
 import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
 import type { Delivery, DeliveryAttempt } from './deliveries.ts';
 import { type RecordedExchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';
 
-export type CallbackToPost = Pick<Delivery, 'deliveryId' | 'accountId' | 'url'> & {
-  readonly format: Pick<CallbackFormat, 'callbackHeaders'>;
-  /** Called once there is a slot, so that a waiting callback costs nothing. */
-  readonly prepare: () => Promise<PreparedCallback>;
-  readonly signal: AbortSignal;
+/** How a callback of a dialect is written. */
+export type CallbackFormat = {
+  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
+  /** Headers added to the native ones. */
+  readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
+};
+
+/** A callback that is signed now. */
+export type SignedCallback = {
+  readonly taskId: string;
+  readonly timestampSeconds: number;
+  /** The current secret first; never empty. */
+  readonly secrets: readonly string[];
+  readonly body: string;
 };
 
 /** The account's signing secrets are decrypted, and the body is built, for each attempt. */
 export type PreparedCallback = Pick<SignedCallback, 'body' | 'secrets'> & {
+  readonly format: Pick<CallbackFormat, 'callbackHeaders'>;
   /** The time of the signature, in Unix milliseconds: that of the database, because receivers refuse one that is minutes off. */
   readonly signedAt: number;
 };
+
+export type CallbackToPost = PreparedCallback & Pick<Delivery, 'deliveryId' | 'url'> & { readonly signal: AbortSignal };
 
 /** The status of the receiver, or the record of a network error. */
 export type CallbackAnswer = Omit<DeliveryAttempt, 'attempt'> & {
@@ -43,26 +56,36 @@ export type CallbackPosterDeps = {
 
 const maxResponseBytes = 1024;
 
-/**
- * Posts one signed attempt at a callback. A network error is a result like any other; `busy` and `aborted`, which have
- * nothing to do with the receiver, are thrown so that the attempt is repeated. A hundred hanging receivers of one
- * account use up the account's own slots, never those of another.
- */
 export function createCallbackPoster(deps: CallbackPosterDeps) {
   const accounts = createSlots({ maxHeld: deps.maxPerAccount ?? 16 });
   const receivers = createSlots({ maxHeld: deps.maxPerReceiver ?? 8 });
-  return async (callback: CallbackToPost): Promise<CallbackAnswer> => {
-    const { accountId, url, signal } = callback;
-    const receiver = `${accountId} ${targetOf(new URL(url)).hostname}`;
-    return await accounts.hold(accountId, signal, () => receivers.hold(receiver, signal, () => post(deps, callback)));
+  return {
+    /**
+     * Makes an attempt in a slot of its account and receiver. It prepares the callback there, so that one without a slot costs nothing. A
+     * hundred hanging receivers of one account use up the account's own slots, never those of another.
+     */
+    inSlot: async (
+      { accountId, url }: Pick<Delivery, 'accountId' | 'url'>,
+      signal: AbortSignal,
+      attempt: () => Promise<CallbackAnswer>,
+    ) => {
+      const receiver = `${accountId} ${targetOf(new URL(url)).hostname}`;
+      return await accounts.hold(accountId, signal, () => receivers.hold(receiver, signal, attempt));
+    },
+    /**
+     * Signs and posts one attempt at a callback. A network error is a result like any other; `busy` and `aborted`, which have nothing to
+     * do with the receiver, are thrown so that the attempt is repeated.
+     */
+    post: (callback: CallbackToPost) => post(deps, callback),
   };
 }
 
+export type CallbackPoster = ReturnType<typeof createCallbackPoster>;
+
 async function post(
   { client, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { deliveryId, url, format, prepare, signal }: CallbackToPost,
+  { deliveryId, url, format, body, secrets, signedAt, signal }: CallbackToPost,
 ): Promise<CallbackAnswer> {
-  const { body, secrets, signedAt } = await prepare();
   const timestampSeconds = Math.floor(signedAt / 1000);
   const signature = signWebhook({ id: webhookId(deliveryId), timestampSeconds, body, secrets });
   const extra = format.callbackHeaders({ taskId: deliveryId, timestampSeconds, secrets, body });

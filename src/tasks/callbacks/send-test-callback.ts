@@ -10,8 +10,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import type { CallbackFormat } from './callback-format-type.ts';
-import { createCallbackPoster } from './post-callback.ts';
+import { type CallbackFormat, createCallbackPoster } from './post-callback.ts';
 import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
@@ -36,7 +35,7 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
     maxPerHost: 8,
     maxWaitingPerHost: 0,
   });
-  const post = createCallbackPoster({
+  const poster = createCallbackPoster({
     client,
     onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
   });
@@ -46,15 +45,15 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
      * an attempt. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
      */
     send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {
-      const format = callbackFormatOf(dialect);
-      const prepare = async () => {
+      const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
+      const attempt = async () => {
+        const format = callbackFormatOf(dialect);
         const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
         const body = event === undefined ? sampleBody(format, models()) : sampleEvent(event, models());
-        return { body, secrets, signedAt: (await readDatabaseTime(db)).now };
+        const signedAt = (await readDatabaseTime(db)).now;
+        return poster.post({ deliveryId: testTaskId, url, format, body, secrets, signedAt, signal });
       };
-      const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
-      const attempt = { deliveryId: testTaskId, accountId, url, format, prepare, signal };
-      const { status, startedAt, error } = await post(attempt);
+      const { status, startedAt, error } = await poster.inSlot({ accountId, url }, signal, attempt);
       if (status === undefined && !isPublicReceiverError(error))
         await delay(startedAt + callbackTimeoutMs - Date.now());
       return status ?? receiverError(error);

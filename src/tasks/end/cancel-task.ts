@@ -4,7 +4,7 @@ import type { TaskEvents } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { OwedNotifications } from './task-end-event-ids.ts';
-import { cancelGraceMs, type EndedTask, failAndRefund } from '../task-rows.ts';
+import { cancelGraceMs, type EndedTask, failAndRefund } from './end-task-statements.ts';
 
 // A cancellation is committed with its refund, in one statement (`failAndRefund`), and the generation is stopped after the commit. If the
 // request to stop it is lost, the worker finds the ended task within seconds (`activities/running-attempts.ts`), and `reconcile` terminates

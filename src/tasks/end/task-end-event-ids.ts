@@ -1,8 +1,4 @@
-// The event about the end of a task, which goes to the event endpoint of its account. Workflows import this file.
-
-/** SQL: the type of the event of a row of `tasks` that has ended. */
-export const endEventTypeSql = `case when state = 'success' then 'task.succeeded'
-    when fail_code = 'cancelled' then 'task.cancelled' else 'task.failed' end`;
+// The ids of the deliveries about the end of a task. Workflows import this file, so it reaches no database.
 
 // The id of the event is derived from that of the task, so that there is one at most, and code that has the task finds it: it is the
 // id of the task as a UUID of version 8, where tasks have version 7.

@@ -5,7 +5,7 @@ import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts'
 import { createKeyWithinLimit, listApiKeysAfter, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { assertRefused } from '../../support/service/http-client.ts';

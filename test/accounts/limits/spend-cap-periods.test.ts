@@ -6,7 +6,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type CapChange, listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 

@@ -17,7 +17,7 @@ import { type Database, DatabaseUnavailable, readRow } from '../../../src/platfo
 import { acceptCappedTask } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { acceptWithRetry, createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { settledOrBlocked } from '../../support/database/held-statement.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';

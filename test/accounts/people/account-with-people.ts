@@ -8,7 +8,7 @@ import { type FinishedRequest, insertLoggedRequests } from '../../../src/library
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { addPasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { isObject } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest } from '../../support/service/http-service.ts';

@@ -24,7 +24,8 @@ import {
 } from '../../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
-import { failAndRefund, findTask } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../../src/tasks/task-rows.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
 import type { FakeOptions, FakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { playTask } from '../../support/tasks/play-task.ts';

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
-import { cancelGraceMs, completeTask, failAndRefund, findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { cancelGraceMs, completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
 import {

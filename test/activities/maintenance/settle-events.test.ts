@@ -5,7 +5,7 @@ import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
 import {

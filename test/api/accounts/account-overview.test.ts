@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { assertSince } from '../../support/assert-since.ts';

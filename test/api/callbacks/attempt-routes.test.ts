@@ -9,7 +9,7 @@ import { createOperator } from '../../../src/accounts/operators/operator-keys.ts
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
 import { isReachableByAll } from '../../../src/platform/outbound/guard/guard.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 

@@ -7,7 +7,7 @@ import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { revealSecretOnce } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';

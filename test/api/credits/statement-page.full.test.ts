@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser, startBrowser } from '../../support/console/browser.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { shell } from '../../support/service/person.ts';

@@ -4,7 +4,7 @@ import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { addTasksToUsageSums, listUsageByGroupAndDay } from '../../../src/credits/reports/usage-sums-and-latencies.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { setTaskTimes } from '../../support/database/aged-task.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';

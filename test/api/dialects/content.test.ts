@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { StoreUnavailable } from '../../../src/media/store/result-store.ts';
 import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { isObject } from '../../support/service/http-client.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';
 import { createFolderStore } from '../../support/folder-store.ts';

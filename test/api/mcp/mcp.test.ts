@@ -5,7 +5,7 @@ import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -11,7 +11,7 @@ import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 
 let service: HttpService;
 let accountId: string;

@@ -10,7 +10,7 @@ import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

@@ -12,7 +12,7 @@ import {
   startHttpService,
 } from '../../support/service/http-service.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 
 let database: TestDatabase;
 let shared: { readonly service: HttpService; readonly held: TaskWait[] };

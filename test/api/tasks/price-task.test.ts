@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { recordQueuing, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {

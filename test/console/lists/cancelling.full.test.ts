@@ -1,5 +1,5 @@
 import { after, afterEach, before, test } from 'node:test';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

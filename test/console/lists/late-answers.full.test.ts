@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page, Request } from 'playwright-core';
 import sharp from 'sharp';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

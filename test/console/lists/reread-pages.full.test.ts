@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { becomes, show, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { BrowserContextOptions } from 'playwright-core';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { becomes, settled, show, startVisitor, type Visitor, windows } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

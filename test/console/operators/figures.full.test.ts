@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { assertNoSidewaysScroll, startVisitor, type Visitor, windows } from '../../support/console/console-visitor.ts';

@@ -5,7 +5,7 @@ import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { setTaskTimes } from '../../support/database/aged-task.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {

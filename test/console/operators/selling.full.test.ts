@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
   assertAccessible,

@@ -7,7 +7,7 @@ import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import type { TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import type { LedgerRule } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { shell } from '../../support/service/person.ts';

@@ -6,7 +6,7 @@ import { auditLedger, runAndRecordAudit } from '../../../src/credits/ledger/ledg
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { readLastChecks } from '../../../src/credits/last-checks.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import {
   checkGuards,
   type LedgerRule,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';

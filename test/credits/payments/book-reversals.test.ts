@@ -6,7 +6,8 @@ import type { PaidPrice } from '../../../src/credits/payments/payment-provider.t
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { applyReversals } from '../../../src/credits/payments/apply-payments.ts';
 import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
-import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../../src/tasks/task-rows.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { shell } from '../../support/service/person.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../../src/credits/reports/account-statement.ts';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { statementHtml } from '../../../src/api/credits/statement-page.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';

@@ -5,7 +5,7 @@ import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { createTestAccount } from '../../support/service/test-service.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { completeTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import type { TaskParam } from '../../../src/catalogue/tasks/task.ts';
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import type { Answer } from '../../support/service/http-client.ts';

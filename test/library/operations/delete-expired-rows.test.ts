@@ -26,7 +26,8 @@ import {
   deleteExpiredSessions,
   deleteExpiredSignInTries,
 } from '../../../src/library/operations/delete-expired-rows.ts';
-import { completeTask, findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../../src/tasks/task-rows.ts';
 import { createUser, findUser } from '../../../src/accounts/people/users.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

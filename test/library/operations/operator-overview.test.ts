@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
-import { completeTask, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';

@@ -6,7 +6,7 @@ import { trendBuckets } from '../../../src/library/operations/trends.ts';
 import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';

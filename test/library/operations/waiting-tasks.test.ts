@@ -6,7 +6,8 @@ import { startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/prov
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { recordQueuing, recordRetry, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { recordQueuing, recordRetry, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { waitReasons } from '../../../src/library/operations/waiting-tasks.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

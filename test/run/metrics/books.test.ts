@@ -8,7 +8,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { markPaymentsReconciled } from '../../../src/credits/last-checks.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

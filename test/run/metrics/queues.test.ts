@@ -6,7 +6,8 @@ import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
-import { completeTask, recordQueuing, failAndRefund, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { recordQueuing, beginGeneration } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 

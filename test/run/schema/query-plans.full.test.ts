@@ -27,6 +27,7 @@ import { listTasks } from '../../../src/tasks/list/task-list.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { taskEventIdSql } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import * as tasks from '../../../src/tasks/task-rows.ts';
 import { listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -81,8 +82,8 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     await intendOwnMachineJob(watched, { taskId, ordinal: 1, provider: 'preview' });
     await tasks.beginGeneration(watched, taskId);
     await tasks.touchGenerations(watched, [taskId]);
-    await tasks.completeTask(watched, taskId, madeUpResult);
-    await tasks.failAndRefund(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
+    await completeTask(watched, taskId, madeUpResult);
+    await failAndRefund(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
   },
   events: async ({ watched, account: { accountId } }) => {
     const filter = { accountId, limit: 50, nowMs: Date.now() };

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { callbackWorkflowId, taskWorkflowId } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { describeTaskWorkflow, unlessMissing } from '../../../src/temporal/engine/describe-workflow.ts';
 import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../../support/service/call-api.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';

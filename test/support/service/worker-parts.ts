@@ -42,7 +42,11 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
         return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
       },
     },
-    callbacks: { box: createSecretBox('s'.repeat(32)), callbackFormatOf: noPart, postCallback: noPart },
+    callbacks: {
+      box: createSecretBox('s'.repeat(32)),
+      callbackFormatOf: noPart,
+      poster: { inSlot: noPart, post: noPart },
+    },
     engine: {
       startTask: noPart,
       describeTask: noPart,

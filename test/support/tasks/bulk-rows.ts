@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/platform/database/database.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 
 /** A failed task and copies of it, each older than the one before; returns all of their ids. */

@@ -1,6 +1,7 @@
 import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../../src/tasks/callbacks/deliveries.ts';
+import type { CallbackPoster } from '../../../src/tasks/callbacks/post-callback.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 import { waitFor } from '../wait-for.ts';
@@ -31,6 +32,11 @@ export async function owedCallback(
     await completeTask(db, taskId, { ...result, videoKey, posterKey });
   }
   return { taskId, deliveryId: taskId, accountId };
+}
+
+/** Has a slot for every attempt. */
+export function unlimitedPoster(post: CallbackPoster['post']): CallbackPoster {
+  return { post, inSlot: (_receiver, _signal, attempt) => attempt() };
 }
 
 /** Waits for the first attempts at a callback and answers them, oldest first. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';

@@ -7,7 +7,7 @@ import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';

@@ -17,7 +17,8 @@ import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { completeTask, findTask } from '../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../../src/tasks/task-rows.ts';
 
 let database: TestDatabase;
 let service: HttpService;

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { recordedErrorKind, recordedError } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';

@@ -12,7 +12,8 @@ import {
   recordDeliveryAttempt,
 } from '../../../src/tasks/callbacks/deliveries.ts';
 import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
-import { findTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { findTask } from '../../../src/tasks/task-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

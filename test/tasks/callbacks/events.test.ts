@@ -17,7 +17,7 @@ import { joiningTransaction } from '../../../src/platform/database/database.ts';
 import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedTerms, madeUpResult, requestOf, taskParam } from '../../support/tasks/tasks.ts';

@@ -13,19 +13,24 @@ import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { findOwedDelivery, type OwedDeliveryDeps } from '../../../src/tasks/callbacks/owed-delivery.ts';
+import {
+  findOwedDelivery,
+  prepareDelivery,
+  type PrepareDeliveryDeps,
+} from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { completeTask, failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { eventsInto, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
+import { unlimitedPoster } from '../../support/tasks/owed-callback.ts';
 import { acceptTestTask, listedTerms, madeUpMeasures, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
 let database: TestDatabase;
@@ -40,7 +45,7 @@ after(async () => {
 });
 
 /** The dependencies of an owed delivery, with the service's own formats. */
-function deliveryDeps(): OwedDeliveryDeps {
+function deliveryDeps(): PrepareDeliveryDeps {
   const { models } = builtInCatalogue();
   return {
     db: database.db,
@@ -49,6 +54,11 @@ function deliveryDeps(): OwedDeliveryDeps {
     models: () => models,
     callbackFormatOf,
   };
+}
+
+async function prepared(deps: PrepareDeliveryDeps, deliveryId: string) {
+  const delivery = (await findOwedDelivery(deps.db, deliveryId)) ?? assert.fail('nothing is owed');
+  return { ...delivery, ...(await prepareDelivery(deps, delivery)) };
 }
 
 for (const { title, endsFirst } of [
@@ -61,7 +71,7 @@ for (const { title, endsFirst } of [
     const sendCallback = createSendCallback({
       ...deliveryDeps(),
       events: silentEvents,
-      postCallback: ({ url }) => {
+      poster: unlimitedPoster(({ url }) => {
         posted.push(url);
         const network = {
           error: 'refused',
@@ -70,7 +80,7 @@ for (const { title, endsFirst } of [
           exchange: exchangeOf({ headers: {}, body: '' }),
         };
         return Promise.resolve({ ...network, status: undefined, startedAt: Date.now(), durationMs: 1 });
-      },
+      }),
     });
     const attempt = (taskId: string) =>
       silentActivity({ workflowId: taskId }, () =>
@@ -100,7 +110,7 @@ test('a delivery that has ended sends nothing and counts nothing, and a repeated
   const sendCallback = createSendCallback({
     ...deliveryDeps(),
     events: eventsInto('callback_attempted', ({ status, durationMs }) => counted.push([status, durationMs])),
-    postCallback: ({ url }) => {
+    poster: unlimitedPoster(({ url }) => {
       posted.push(url);
       const response = {
         error: undefined,
@@ -109,7 +119,7 @@ test('a delivery that has ended sends nothing and counts nothing, and a repeated
         exchange: exchangeOf({ headers: {}, body: '' }),
       };
       return Promise.resolve({ ...response, status: 500, startedAt: Date.now(), durationMs: 1 });
-    },
+    }),
   });
   const lastAttempt = () =>
     silentActivity({ workflowId: taskId }, () => sendCallback({ deliveryId: taskId, isLast: true }));
@@ -129,8 +139,7 @@ test('the body of a callback has fresh links to the video and its last frame, an
     lastFrameKey: `results/${taskId}/last-frame.jpg`,
   };
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
-  const delivery = (await findOwedDelivery(deliveryDeps(), taskId)) ?? assert.fail('no callback is owed');
-  const { body } = await delivery.prepare();
+  const { body } = await prepared(deliveryDeps(), taskId);
   const { resultUrls, lastFrameUrl, video } = (JSON.parse(body) as { data: { resultJson: Record<string, unknown> } })
     .data.resultJson; // as the contract says
   assert.match(String(resultUrls), new RegExp(`^http://media.test/media/${keys.videoKey}\\?expires=`));
@@ -147,8 +156,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const deps = deliveryDeps();
   const sent = async (deliveryId: string) => {
-    const { url, prepare } = (await findOwedDelivery(deps, deliveryId)) ?? assert.fail('nothing is owed');
-    const { body, secrets } = await prepare();
+    const { url, body, secrets } = await prepared(deps, deliveryId);
     return { url, body: JSON.parse(body) as Record<string, unknown>, secrets }; // a JSON object
   };
   const callback = await sent(taskId);
@@ -176,7 +184,7 @@ test('a callback has the format of the dialect of its task, and the event of the
   const request = requestOf(taskParam('a boat', {}, 'http://receiver.test/'));
   await acceptTask(db, { taskId, accountId, dialect: 'kie', ...request, ...listedTerms });
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
-  const formatOf = async (deliveryId: string) => (await findOwedDelivery(deliveryDeps(), deliveryId))?.format;
+  const formatOf = async (deliveryId: string) => (await prepared(deliveryDeps(), deliveryId)).format;
   assert.equal(await formatOf(taskId), callbackFormatOf('kie'));
   assert.equal(await formatOf(taskEventId(taskId)), callbackFormatOf('native'));
 });
@@ -191,7 +199,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   const deps: SendCallbackDeps = {
     ...deliveryDeps(),
     events: silentEvents,
-    postCallback: ({ deliveryId }) => {
+    poster: unlimitedPoster(({ deliveryId }) => {
       posted.push(webhookId(deliveryId));
       const response = {
         error: undefined,
@@ -200,14 +208,23 @@ test('a worker that dies after it sent an event sends it again with the same web
         exchange: exchangeOf({ headers: {}, body: '' }),
       };
       return Promise.resolve({ ...response, status: 204, startedAt: Date.now(), durationMs: 1 });
-    },
+    }),
   };
   const order = { deliveryId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
   const attempt = (using: SendCallbackDeps) =>
     silentActivity({ workflowId: taskId }, () => createSendCallback(using)(order));
-  const dying = interruptedParts(workerParts(db, folder, []), { call: 3, when: 'before' });
+  const dying = interruptedParts(workerParts(db, folder, []), { call: 7, when: 'before' });
   await assert.rejects(attempt({ ...deps, db: dying.parts.db }), Killed);
-  assert.deepEqual(dying.calls, ['find-delivery', 'find-task', 'find-account', 'record-delivery-attempt']);
+  assert.deepEqual(dying.calls, [
+    'find-delivery',
+    'find-account',
+    'list-callback-secrets',
+    'create-first-callback-secret',
+    'list-callback-secrets',
+    'find-task',
+    'read-clock',
+    'record-delivery-attempt',
+  ]);
   assert.equal((await attempt(deps)).kind, 'delivered');
   assert.equal((await attempt(deps)).kind, 'ended');
   const id = webhookId(taskEventId(taskId));

@@ -21,7 +21,7 @@ const nowSeconds = Math.floor(Date.now() / 1000);
 const native: CallbackToPost['format'] = { callbackHeaders: () => ({}) };
 
 /** `prepare` replaces a part of what is prepared. */
-type CallbackChanges = Partial<Omit<CallbackToPost, 'prepare'>> & {
+type CallbackChanges = Partial<CallbackToPost> & {
   readonly prepare?: () => Promise<Partial<PreparedCallback>>;
 };
 
@@ -30,22 +30,17 @@ type Play = (options: PostOptions) => Promise<Answer>;
 type Extra = { readonly secrets?: readonly string[]; readonly now?: () => number };
 
 function posterWith(play: Play, { secrets = [newCallbackSecret()], now = Date.now }: Extra = {}) {
-  const post = createCallbackPoster({
+  const poster = createCallbackPoster({
     client: { post: (_url, options) => play(options) },
     maxPerAccount: 1,
     now,
   });
-  const prepared = { body, secrets };
+  const fixed = { deliveryId: taskId, url: 'http://receiver.example/', format: native, body, secrets };
+  const { signal } = new AbortController();
   return ({ prepare, ...callback }: CallbackChanges = {}) =>
-    post({
-      deliveryId: taskId,
-      accountId: 'alice',
-      url: 'http://receiver.example/',
-      format: native,
-      prepare: async () => ({ ...prepared, signedAt: now(), ...(await prepare?.()) }),
-      signal: new AbortController().signal,
-      ...callback,
-    });
+    poster.inSlot({ accountId: 'alice', url: fixed.url }, signal, async () =>
+      poster.post({ ...fixed, signedAt: now(), ...(await prepare?.()), signal, ...callback }),
+    );
 }
 
 function answering(status: number, headers: Answer['headers'] = {}): Play {
@@ -200,16 +195,20 @@ function hangingPoster() {
   const releases: (() => void)[] = [];
   const answer: Answer = { status: 204, headers: {}, body: Buffer.alloc(0), isPublic: true };
   const client = { post: () => new Promise<Answer>((resolve) => releases.push(() => resolve(answer))) };
+  const { signal } = new AbortController();
   const poster = createCallbackPoster({ client, maxPerAccount: 3, maxPerReceiver: 2 });
   const post = (accountId: string, url: string) =>
-    poster({
-      deliveryId: taskId,
-      accountId,
-      url,
-      format: native,
-      signal: new AbortController().signal,
-      prepare: async () => ({ body, secrets: [newCallbackSecret()], signedAt: Date.now() }),
-    });
+    poster.inSlot({ accountId, url }, signal, () =>
+      poster.post({
+        deliveryId: taskId,
+        url,
+        format: native,
+        body,
+        secrets: [newCallbackSecret()],
+        signedAt: Date.now(),
+        signal,
+      }),
+    );
   /** Begins a callback and waits until it hangs. */
   const hang = async (accountId: string, url: string) => {
     const before = releases.length;

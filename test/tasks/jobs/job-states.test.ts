@@ -19,7 +19,7 @@ import {
 import { costBases, type JobRowKey } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { cooldownReasons, providerSwitchPositions, takesSlotSql } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
-import { failAndRefund } from '../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { jobState } from '../../support/tasks/job-transitions.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

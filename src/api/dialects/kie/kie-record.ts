@@ -1,4 +1,4 @@
-import type { SignedCallback } from '../../../tasks/callbacks/callback-format-type.ts';
+import type { SignedCallback } from '../../../tasks/callbacks/post-callback.ts';
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { unixMs } from '../../core/request-fields.ts';

@@ -4,7 +4,7 @@ import { webhookId } from '../../../tasks/callbacks/callback-schedule.ts';
 import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
-import type { SignedCallback } from '../../../tasks/callbacks/callback-format-type.ts';
+import type { SignedCallback } from '../../../tasks/callbacks/post-callback.ts';
 
 /** A video, as `@openrouter/sdk` 1.3.19 declares it. Its clients refuse null in place of an absent field. */
 export const openRouterVideoSchema = z

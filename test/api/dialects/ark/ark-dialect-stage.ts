@@ -5,7 +5,7 @@ import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
 import type { Model } from '../../../../src/catalogue/models/model.ts';
 import { type ModelInput, standardInput } from '../../../../src/catalogue/input/task-input.ts';
-import { completeTask } from '../../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { madeUpMeasures, standardPrice } from '../../../support/tasks/tasks.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../../../src/catalogue/file/catalogue-file.ts';
 import { markMediaDeleted } from '../../../../src/tasks/end/expired-media.ts';
-import { failAndRefund } from '../../../../src/tasks/task-rows.ts';
+import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
 import { startHttpService } from '../../../support/service/http-service.ts';
 import { bare, request, useKie } from './kie-stage.ts';

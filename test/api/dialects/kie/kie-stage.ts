@@ -3,7 +3,7 @@ import { after, before } from 'node:test';
 import type { Scope } from '../../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
 import { readBalanceAndEntries } from '../../../../src/credits/ledger/ledger-entries.ts';
-import { completeTask } from '../../../../src/tasks/task-rows.ts';
+import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import type { Answer } from '../../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { madeUpMeasures } from '../../../support/tasks/tasks.ts';
