@@ -27,8 +27,8 @@ async function sweep(name: string, last: number, failing: readonly number[] = []
       {
         name,
         limit: 3,
-        page: ({ after: before, limit }) => {
-          const from = before?.id ?? 0;
+        page: ({ after: previous, limit }) => {
+          const from = previous?.id ?? 0;
           pages.push(from);
           return Promise.resolve(
             Array.from({ length: Math.min(limit, last - from) }, (_, index) => ({ id: from + index + 1 })),
