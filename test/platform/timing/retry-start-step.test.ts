@@ -16,7 +16,7 @@ test('a step is retried until it succeeds, and the terminal shows one message', 
   let attempts = 0;
   const { signal } = new AbortController();
   const answer = await retryStartStep({ step, log, signal, onFirstFailure: (message) => messages.push(message) }, () =>
-    (attempts += 1) < 3 ? Promise.reject(refused()) : Promise.resolve('there'),
+    (attempts += 1) < 3 ? Promise.reject(attempts === 1 ? refused() : new Error('not yet')) : Promise.resolve('there'),
   );
   assert.deepEqual([answer, attempts], ['there', 3]);
   assert.deepEqual(messages, ['Could not reach the server yet (connect ECONNREFUSED); trying again.']);
