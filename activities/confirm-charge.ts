@@ -5,7 +5,7 @@ import { taskEventId } from '../src/tasks/end/task-end-event-ids.ts';
 import { taskWorkflowId } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';
-import { acceptTask } from '../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../src/tasks/accept/accept-one-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
 import { recordQueuing, type QueuedTask } from '../src/tasks/task-rows.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
@@ -81,7 +81,7 @@ async function chargeOrder(
   const model = deps.models().get(param.model);
   if (model === undefined) throw refused(`unknown model ${param.model}`);
   const request = { taskId, accountId: order.accountId, ...taskTerms(model, param) };
-  const acceptance = await acceptTask(deps.db, request);
+  const acceptance = await acceptTaskAlone(deps.db, request);
   if (acceptance.kind === 'accepted')
     deps.events.emit({ kind: 'task_charged', model: param.model, credits: acceptance.creditsCharged });
   const task = await recordQueuing(deps.db, taskId);

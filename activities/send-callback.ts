@@ -6,13 +6,13 @@ import {
   callbackTimeoutMs,
 } from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
-import type { CallbackAnswer, CallbackPoster } from '../src/tasks/callbacks/post-callback.ts';
+import type { CallbackAnswer, CallbackSender } from '../src/tasks/callbacks/post-callback.ts';
 import { type Delivery, type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
 import { findOwedDelivery, prepareDelivery, type PrepareDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
 import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
 
 export type SendCallbackDeps = PrepareDeliveryDeps & {
-  readonly poster: CallbackPoster;
+  readonly sender: CallbackSender;
   readonly events: TaskEvents;
 };
 
@@ -39,12 +39,12 @@ export type SendCallbackInput = Pick<Delivery, 'deliveryId'> & {
  */
 export function createSendCallback(deps: SendCallbackDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {
-    const { db, poster } = deps;
+    const { db, sender } = deps;
     const delivery = await findOwedDelivery(db, deliveryId);
     if (delivery === undefined) return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
-    const send = async () => poster.post({ ...delivery, ...(await prepareDelivery(deps, delivery)), signal });
-    const attempt = await poster.inSlot(delivery, signal, send).catch(retryWhenBusy);
+    const send = async () => sender.post({ ...delivery, ...(await prepareDelivery(deps, delivery)), signal });
+    const attempt = await sender.inSlot(delivery, signal, send).catch(retryWhenBusy);
     deps.events.emit({ kind: 'callback_attempted', status: attempt.status, durationMs: attempt.durationMs });
     const outcome = outcomeOf(attempt, nextPauseMs);
     await recordDeliveryAttempt(db, {

@@ -48,7 +48,7 @@ export async function recordQueuing(db: Database, taskId: string): Promise<Queue
 export const attemptTouchMs = 15_000;
 
 export type GeneratingTask = Task & {
-  /** True if its generation began with this attempt. */
+  /** True if its generation began with this attempt; for a task of an upstream it begins later (`recordGenerating`). */
   readonly isFirst: boolean;
   /** The rest of the deadline; 0 or less after it has passed. */
   readonly leftMs: number;

@@ -10,7 +10,7 @@ import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../src/providers/provider-contract.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activities.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
 import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
@@ -48,7 +48,7 @@ const generateWith = (world: WorkerParts, order: Parameters<GenerationActivities
 async function accepted(input: Partial<TaskInput> = {}): Promise<string> {
   const taskId = uuidv7();
   const terms = { listedPrices, deadlineMs };
-  await acceptTask(database.db, { taskId, accountId, ...requestOf(taskParam('generated', input)), ...terms });
+  await acceptTaskAlone(database.db, { taskId, accountId, ...requestOf(taskParam('generated', input)), ...terms });
   return taskId;
 }
 

@@ -15,7 +15,7 @@ import type { VideoFacts } from '../../src/media/video/probe-video.ts';
 import type { ServiceEvent } from '../../src/run/metrics/service-event.ts';
 import type { Model, ShortfallPolicy } from '../../src/catalogue/models/model.ts';
 import type { PriceRow } from '../../src/catalogue/prices/model-prices.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import { standardInput, type TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { intendOwnMachineJob } from '../../src/tasks/jobs/job-creates.ts';
@@ -69,7 +69,7 @@ async function order({ shortfall, prices = bySecond, model: name = 'sold' }: Ord
   const model: Model = { model: name, title: name, ...terms, ...(shortfall && { shortfall }) };
   const param = { ...taskParam('as ordered', { duration: 15, ...input }), model: name };
   const taskId = uuidv7();
-  const accepted = await acceptTask(database.db, { taskId, accountId, ...taskTerms(model, param) });
+  const accepted = await acceptTaskAlone(database.db, { taskId, accountId, ...taskTerms(model, param) });
   assert.equal(accepted.kind, 'accepted');
   return taskId;
 }

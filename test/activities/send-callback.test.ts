@@ -8,7 +8,7 @@ import { createAccount } from '../../src/credits/open-account.ts';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
-import type { CallbackAnswer, CallbackPoster } from '../../src/tasks/callbacks/post-callback.ts';
+import type { CallbackAnswer, CallbackSender } from '../../src/tasks/callbacks/post-callback.ts';
 import { exchangeOf } from '../../src/tasks/callbacks/recorded-exchange.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -29,14 +29,14 @@ const startedAt = 1_790_000_000_123;
 const [durationMs, timeoutMs] = [1_000, 15_000];
 
 /** Makes an attempt at a callback that is owed; returns its outcome with what was recorded about it. */
-async function attempt(post: CallbackPoster['post'], input: Omit<SendCallbackInput, 'deliveryId'>) {
+async function attempt(post: CallbackSender['post'], input: Omit<SendCallbackInput, 'deliveryId'>) {
   const { db } = database;
   const deliveryId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await failAndRefund(db, deliveryId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const events = recordEvents('callback_attempted');
   const { models } = builtInCatalogue();
   const deps = { db, box: createSecretBox('s'.repeat(32)), media: { link: () => assert.fail() }, callbackFormatOf };
-  const sendCallback = createSendCallback({ ...deps, models: () => models, poster: unlimitedPoster(post), events });
+  const sendCallback = createSendCallback({ ...deps, models: () => models, sender: unlimitedPoster(post), events });
   const [outcome] = await Promise.allSettled([
     silentActivity({ workflowId: deliveryId, attempt: 3 }, () => sendCallback({ deliveryId, ...input })),
   ]);

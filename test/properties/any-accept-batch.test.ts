@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createKeyUnchecked, revokeApiKey } from '../../src/accounts/keys/keys.ts';
@@ -149,7 +149,7 @@ test('what is accepted in one batch is what a clerk would accept, and one by one
       const all = tasksOf(opened, [...first, ...now]);
       const [early, requested] = [all.slice(0, first.length), all.slice(first.length)];
       const earlier: NewTask[] = [];
-      for (const task of early) if ((await acceptTask(db, task)).kind === 'accepted') earlier.push(task);
+      for (const task of early) if ((await acceptTaskAlone(db, task)).kind === 'accepted') earlier.push(task);
       const answers = await acceptBatch(db, requested, { waits: false });
       assert.deepEqual(
         answers.map((answer) => typeof answer !== 'string'),
@@ -157,7 +157,7 @@ test('what is accepted in one batch is what a clerk would accept, and one by one
       );
       const accepted = requested.filter((_, index) => typeof answers[index] !== 'string');
       const alone: CreateOutcome[] = [];
-      for (const task of [...earlier, ...accepted]) alone.push(await acceptTask(db, atTwin(task, opened, twins)));
+      for (const task of [...earlier, ...accepted]) alone.push(await acceptTaskAlone(db, atTwin(task, opened, twins)));
       assert.deepEqual(
         answers.filter((answer) => typeof answer !== 'string').map(summaryOf),
         alone.slice(earlier.length).map(summaryOf),
@@ -197,7 +197,9 @@ test('concurrent creates get responses that the final books explain', async () =
       const requested = tasksOf(opened, now);
       const acceptors = [createTaskAcceptor(db), createTaskAcceptor(db)];
       const answers = await Promise.all(
-        requested.map((task, index) => (acceptors[isTwoProcesses ? index % 2 : 0] ?? acceptTask.bind(null, db))(task)),
+        requested.map((task, index) =>
+          (acceptors[isTwoProcesses ? index % 2 : 0] ?? acceptTaskAlone.bind(null, db))(task),
+        ),
       );
       for (const [index, answer] of answers.entries()) {
         const task = requested[index];

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome } from '../../src/tasks/accept/acceptance-contract.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { amountsMatchingInput } from '../../src/catalogue/prices/model-prices.ts';
@@ -64,7 +64,7 @@ function accept(
   db: Database = database.db,
 ): Promise<CreateOutcome> {
   const param = { ...taskParam('priced', { duration }), model };
-  return acceptTask(db, {
+  return acceptTaskAlone(db, {
     taskId: uuidv7(),
     accountId,
     ...requestOf(param),

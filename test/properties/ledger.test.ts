@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { TaskParam } from '../../src/catalogue/tasks/task.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
@@ -124,7 +124,7 @@ async function newAccount(credits: number, isShared: boolean): Promise<TestAccou
   const accountId = await createAccount(database.db, { name: 'property', credits });
   const limit = { name: 'limit-test-account', text: 'update accounts set max_unfinished_tasks = $2 where id = $1' };
   await database.db.run(limit, [accountId, maxUnfinished]);
-  const accept = isShared ? createTaskAcceptor(database.db) : (task: NewTask) => acceptTask(database.db, task);
+  const accept = isShared ? createTaskAcceptor(database.db) : (task: NewTask) => acceptTaskAlone(database.db, task);
   return { accountId, taskIds: Array.from({ length: slots }, () => uuidv7()), accept };
 }
 

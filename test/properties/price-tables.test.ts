@@ -16,7 +16,7 @@ import {
   priceAt,
   type PriceRow,
 } from '../../src/catalogue/prices/model-prices.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
@@ -180,7 +180,7 @@ test("a task is quoted, charged and refunded the same, for any table, input and 
 
       await assertListed(drawn, accountId, { model, of: param.input, nowMs });
       const taskId = uuidv7();
-      const accepted = await acceptTask(db, { taskId, accountId, ...terms, idempotencyKey: taskId });
+      const accepted = await acceptTaskAlone(db, { taskId, accountId, ...terms, idempotencyKey: taskId });
       assert.deepEqual([accepted.kind, accepted.kind === 'accepted' && accepted.creditsCharged], ['accepted', credits]);
 
       // Neither a catalogue that is reloaded nor prices that operators change afterwards concern the task.
@@ -188,7 +188,7 @@ test("a task is quoted, charged and refunded the same, for any table, input and 
       await insertBackdatedPrice(db, { model: model.model, priceName: name, creditsPerSecond: 3, fromMs: nowMs - 1 });
       const again = { taskId: uuidv7(), accountId, ...taskTerms(reloaded, param), idempotencyKey: taskId };
       const replayed = { kind: 'replayed', taskId, creditsCharged: credits, state: 'waiting' };
-      assert.deepEqual(await acceptTask(db, again), replayed);
+      assert.deepEqual(await acceptTaskAlone(db, again), replayed);
       await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
       const task = await findTask(db, taskId);
       assert.deepEqual([task?.priceName, task?.creditsCharged, task?.creditsRefunded], [name, credits, credits]);

@@ -10,7 +10,7 @@ import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.t
 import { frameSize, type FrameSize } from '../../src/catalogue/media/frame-size.ts';
 import { shortfallPolicies } from '../../src/catalogue/models/model.ts';
 import type { PriceAmounts, PriceRow } from '../../src/catalogue/prices/model-prices.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import { standardInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
@@ -95,7 +95,10 @@ test('charged less refunded is the price of what was delivered, for any catalogu
       const model = { model: name, title: name, input: standardInput, prices, providers: [], deadlineMs: 1, shortfall };
       const taskId = uuidv7();
       const param = { ...taskParam('any', ordered), model: name };
-      assert.equal((await acceptTask(database.db, { taskId, accountId, ...taskTerms(model, param) })).kind, 'accepted');
+      assert.equal(
+        (await acceptTaskAlone(database.db, { taskId, accountId, ...taskTerms(model, param) })).kind,
+        'accepted',
+      );
       const seconds = video.seconds ?? ordered.duration;
       const hasAudio = video.hasAudio ?? ordered.generateAudio;
       const size = shaped(frameSize(ordered.resolution, ordered.ratio, undefined), shape);

@@ -9,7 +9,7 @@ import { bookCredits, type LedgerEntry, readBalanceAndEntries } from '../../src/
 import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-codes.ts';
 import { type AccountStatement, monthOf, readStatement } from '../../src/credits/reports/account-statement.ts';
 import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import { deleteTaskContent } from '../../src/tasks/end/content-deletion.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
@@ -87,7 +87,7 @@ async function perform(accountId: string, taskIds: string[], each: Event): Promi
     const taskId = uuidv7();
     const param = { ...taskParam('property', { duration: each.seconds }), model: each.model };
     const listedPrices = [{ ...perSecond(33), name: each.price }];
-    const answer = await acceptTask(db, { taskId, accountId, ...requestOf(param), ...listedTerms, listedPrices });
+    const answer = await acceptTaskAlone(db, { taskId, accountId, ...requestOf(param), ...listedTerms, listedPrices });
     if (answer.kind === 'accepted') taskIds.push(taskId);
   } else if (each.kind === 'refund') {
     const taskId = taskIds.at(-1);

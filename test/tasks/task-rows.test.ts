@@ -6,7 +6,7 @@ import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-
 import { freeSlotAndRecordCost } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -56,8 +56,8 @@ describe('the deadline of a task', () => {
 
   test('is stored from the catalogue at acceptance, alone or in a batch', async () => {
     for (const accept of [
-      (task: Parameters<typeof acceptTask>[1]) => acceptTask(database.db, task),
-      (task: Parameters<typeof acceptTask>[1]) => acceptBatch(database.db, [task], { waits: true }),
+      (task: Parameters<typeof acceptTaskAlone>[1]) => acceptTaskAlone(database.db, task),
+      (task: Parameters<typeof acceptTaskAlone>[1]) => acceptBatch(database.db, [task], { waits: true }),
     ]) {
       const taskId = uuidv7();
       await accept({ taskId, accountId, ...requestOf(taskParam('stored')), listedPrices, deadlineMs: 2 * hourMs });

@@ -9,7 +9,7 @@ import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
-import { createCallerAndTaskFinder } from '../../tasks/accept/find-caller-and-task.ts';
+import { createCallerAndTaskFinder } from '../../tasks/find-caller-and-task.ts';
 import { hashApiKey } from '../../accounts/keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findAndTouchOperator } from '../../accounts/operators/operator-keys.ts';

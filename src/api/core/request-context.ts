@@ -19,7 +19,7 @@ export type RequestState = {
   /** The task that a create made or found. */
   taskId?: string;
   /** Set while a create may be refused; to be called once it cannot. */
-  accepted?: () => void;
+  endCreateAttempt?: () => void;
   /** The tool that an MCP request calls. */
   tool?: string;
   /** True for a long poll, whose duration is not measured. */

@@ -27,7 +27,7 @@ export type DialectAdapter = CallbackFormat & {
 };
 
 const native: DialectAdapter = {
-  taskRequest: (body, models) => ({ ours: body, hint: kieHint(body, models) }),
+  taskRequest: (body, models) => ({ ours: body, hint: () => kieHint(body, models) }),
   // Unknown fields are refused.
   unusedFields: () => [],
   createdTask: (created) => created,

@@ -100,7 +100,7 @@ export async function takeOrder(ctx: Context, deps: TakeOrderDeps, requested: Re
   const outcome = await orderTask({ ...order, ...attemptOf(ctx, requested) }, deps);
   if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') throw orderError(outcome);
   ctx.state.taskId = outcome.taskId;
-  ctx.state.accepted?.();
+  ctx.state.endCreateAttempt?.();
   if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
   else if (outcome.rate) ctx.set(rateHeaders('creates', outcome.rate.limit, outcome.rate.left));
   return outcome;

@@ -60,7 +60,7 @@ export type WorkerParts = {
     readonly normalizeVideo: VideoNormalizer;
     readonly inspectVideo: VideoInspector;
   };
-  readonly callbacks: Pick<SendCallbackDeps, 'box' | 'callbackFormatOf' | 'poster'>;
+  readonly callbacks: Pick<SendCallbackDeps, 'box' | 'callbackFormatOf' | 'sender'>;
   readonly payments: PaymentProviderAndUrl | undefined;
   /** Needs nothing but settings. */
   readonly settings: {

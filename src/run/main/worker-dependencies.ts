@@ -17,7 +17,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { createProviderClient, type ProviderClient } from '../../platform/outbound/provider-client.ts';
-import { createCallbackPoster } from '../../tasks/callbacks/post-callback.ts';
+import { createCallbackSender } from '../../tasks/callbacks/post-callback.ts';
 import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
 import { createProviders } from '../../providers/open-providers.ts';
@@ -75,7 +75,7 @@ export function openWorkerDependencies(
       normalizeVideo: createVideoNormalizer(ffmpeg),
       inspectVideo: createVideoInspector(ffmpeg),
     },
-    callbacks: { box, callbackFormatOf, poster: callbacks.poster },
+    callbacks: { box, callbackFormatOf, sender: callbacks.sender },
     payments: provider && { provider, serviceUrl: settings.publicUrl },
     settings: fromSettings(settings),
   };
@@ -151,13 +151,13 @@ function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media:
 
 function openCallbacks({ settings, log }: SharedDependencies) {
   const client = createGuardedClient(guardedClientOptions(settings).callbacks);
-  const poster = createCallbackPoster({
+  const sender = createCallbackSender({
     client,
     onUnreachable: ({ deliveryId, error }) => {
       log.info({ deliveryId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
     },
   });
-  return { poster, close: () => client.close() };
+  return { sender, close: () => client.close() };
 }
 
 function openUpstreams(

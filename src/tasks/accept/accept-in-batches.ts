@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
-import { acceptTask } from './accept-one-task.ts';
+import { acceptTaskAlone } from './accept-one-task.ts';
 import { withAccountLock } from './account-lock.ts';
 import { answerAttemptAlreadyLocked, mayRepeatWithoutKey, recordCreatingAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';
@@ -66,7 +66,7 @@ const ownQueueMs = 1_000;
 const maxOwnQueues = 1_000;
 
 /**
- * Accepts tasks as `acceptTask` does, with a fifth of the statements: tasks that arrive while one runs share the next one. Tasks of a
+ * Accepts tasks as `acceptTaskAlone` does, with a fifth of the statements: tasks that arrive while one runs share the next one. Tasks of a
  * locked account wait in a queue of that account, and refused ones are explained one by one. Throws `DatabaseBusy` if too many tasks
  * wait, or if a task is not sent in time.
  */
@@ -88,7 +88,7 @@ export function createTaskAcceptor(
     const { task } = waiting;
     const first = await (own.get(task.accountId) ?? shared)(waiting);
     const answer = first === 'locked' ? await waitInOwnQueue(waiting) : first;
-    return typeof answer === 'string' ? acceptTask(db, task) : answer;
+    return typeof answer === 'string' ? acceptTaskAlone(db, task) : answer;
   };
   let count = 0;
   return async (task) => {
@@ -110,7 +110,7 @@ function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
   return withAccountLock(db, task.accountId, async (transaction) => {
     const answer = await answerAttemptAlreadyLocked(transaction, task);
     if (answer !== undefined) return answer;
-    const outcome = await acceptTask(transaction, task);
+    const outcome = await acceptTaskAlone(transaction, task);
     if (outcome.kind === 'accepted') await recordCreatingAttempt(transaction, task);
     return outcome;
   });

@@ -23,7 +23,7 @@ const maxTries = 5;
  * commit is the acceptance. Both are repeated if another request was faster. Only `accepted` means a charge. A repeated call with the
  * same `taskId` returns `replayed`.
  */
-export async function acceptTask(db: Transactions, task: NewTask): Promise<CreateOutcome> {
+export async function acceptTaskAlone(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
     const foreseen = await explain(db, task);
     if (foreseen.kind !== 'acceptable') return foreseen;

@@ -143,7 +143,7 @@ export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tas
 
 /**
  * `locked`: another process has locked the account, or the account does not exist. `not_accepted`: the task repeats another one or is
- * refused. `acceptTask` returns which.
+ * refused. `acceptTaskAlone` returns which.
  */
 export type NotInBatch = 'locked' | 'not_accepted';
 

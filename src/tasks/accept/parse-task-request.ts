@@ -43,7 +43,7 @@ export type Translation = {
   /** Names the fields of errors in the client's spelling, and adds the errors that the translation found; without it, nothing changes. */
   readonly theirErrors?: (ofOurs: readonly FieldError[]) => readonly FieldError[];
   /** Added to the message of a refusal. */
-  readonly hint?: string | undefined;
+  readonly hint?: () => string | undefined;
 };
 
 export type TranslateRequest = (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => Translation;
@@ -74,10 +74,14 @@ export function translateRequest(
 ): TranslatedRequest {
   const { models } = catalogue();
   const { ours, added, theirErrors = (errors) => errors, hint } = translate(input, models);
-  const respell = (errors: readonly FieldError[]): RefusedRequest => ({ ok: false, errors: theirErrors(errors), hint });
+  const respell = (errors: readonly FieldError[]): RefusedRequest => ({
+    ok: false,
+    errors: theirErrors(errors),
+    hint: hint?.(),
+  });
   const parsed = parseTaskRequest(ours);
-  const refusal = respell(parsed.ok ? [] : parsed.errors);
-  if (!parsed.ok || refusal.errors.length > 0) return refusal;
+  if (!parsed.ok) return respell(parsed.errors);
+  if (theirErrors([]).length > 0) return respell([]);
   const param = { ...parsed.param, ...added };
   const model = models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);

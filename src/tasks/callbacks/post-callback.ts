@@ -43,7 +43,7 @@ export type CallbackAnswer = Omit<DeliveryAttempt, 'attempt'> & {
   readonly exchange: RecordedExchange;
 };
 
-export type CallbackPosterDeps = {
+export type CallbackSenderDeps = {
   readonly client: Pick<GuardedClient, 'post'>;
   /** Attempts of one account at the same time, in this process. */
   readonly maxPerAccount?: number;
@@ -56,7 +56,7 @@ export type CallbackPosterDeps = {
 
 const maxResponseBytes = 1024;
 
-export function createCallbackPoster(deps: CallbackPosterDeps) {
+export function createCallbackSender(deps: CallbackSenderDeps) {
   const accounts = createSlots({ maxHeld: deps.maxPerAccount ?? 16 });
   const receivers = createSlots({ maxHeld: deps.maxPerReceiver ?? 8 });
   return {
@@ -80,10 +80,10 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
   };
 }
 
-export type CallbackPoster = ReturnType<typeof createCallbackPoster>;
+export type CallbackSender = ReturnType<typeof createCallbackSender>;
 
 async function post(
-  { client, onUnreachable, now = Date.now }: CallbackPosterDeps,
+  { client, onUnreachable, now = Date.now }: CallbackSenderDeps,
   { deliveryId, url, format, body, secrets, signedAt, signal }: CallbackToPost,
 ): Promise<CallbackAnswer> {
   const timestampSeconds = Math.floor(signedAt / 1000);

@@ -10,7 +10,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import { type CallbackFormat, createCallbackPoster } from './post-callback.ts';
+import { type CallbackFormat, createCallbackSender } from './post-callback.ts';
 import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
@@ -35,7 +35,7 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
     maxPerHost: 8,
     maxWaitingPerHost: 0,
   });
-  const poster = createCallbackPoster({
+  const sender = createCallbackSender({
     client,
     onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
   });
@@ -51,9 +51,9 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
         const secrets = await ensureSigningSecrets(db, box, accountId, event === undefined ? 'callback' : 'event');
         const body = event === undefined ? sampleBody(format, models()) : sampleEvent(event, models());
         const signedAt = (await readDatabaseTime(db)).now;
-        return poster.post({ deliveryId: testTaskId, url, format, body, secrets, signedAt, signal });
+        return sender.post({ deliveryId: testTaskId, url, format, body, secrets, signedAt, signal });
       };
-      const { status, startedAt, error } = await poster.inSlot({ accountId, url }, signal, attempt);
+      const { status, startedAt, error } = await sender.inSlot({ accountId, url }, signal, attempt);
       if (status === undefined && !isPublicReceiverError(error))
         await delay(startedAt + callbackTimeoutMs - Date.now());
       return status ?? receiverError(error);

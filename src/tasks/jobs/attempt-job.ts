@@ -34,7 +34,7 @@ type JobStates = {
 type UpstreamRun = {
   readonly provider: PolledProvider;
   readonly upstream: UpstreamJob;
-  /** Unix milliseconds. The database's clock, from which an earlier attempt's is read, may be ahead of ours. */
+  /** When the upstream accepted the job, in Unix milliseconds. The database's clock, from which an earlier attempt's is read, may be ahead of ours. */
   readonly submittedAt: number;
   /** Unix milliseconds; undefined for a job that may still run. */
   readonly upstreamEndedAt?: number | undefined;

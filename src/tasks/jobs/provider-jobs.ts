@@ -30,6 +30,7 @@ export type ProviderJob = {
   readonly failure: TaskFailure | undefined;
   /** Unix milliseconds by the database's clock, like the other times. */
   readonly intendedAt: number | undefined;
+  /** When the upstream accepted the job. */
   readonly submittedAt: number | undefined;
   readonly upstreamEndedAt: number | undefined;
   /** When its outcome was recorded. */

@@ -66,7 +66,7 @@ const defaultLimits = { probePauseMs: 500 };
 /**
  * Makes calls to Temporal that no answer to a client waits for, at most eight at the same time. While Temporal is unavailable, these eight are
  * retried, and later ones wait behind them. A call that Temporal rejects is not retried. `reconcile` replaces calls that are lost here from
- * the database: it starts tasks and deliveries, and ends the workflows of cancelled tasks. Only a lost `endRetryPauses` is not
+ * the database: it starts tasks and deliveries, and ends the workflows of cancelled tasks. Only a lost `retryTask` is not
  * replaced.
  */
 export function createBackgroundCalls<Input>(

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type CapChange, listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
@@ -39,7 +39,7 @@ function newTask(accountId: string) {
 }
 
 function create(accountId: string) {
-  return acceptTask(database.db, newTask(accountId));
+  return acceptTaskAlone(database.db, newTask(accountId));
 }
 
 async function created(accountId: string): Promise<string> {
@@ -120,7 +120,7 @@ test('a create that waited for its account over midnight begins again, and excee
       return database.db.transaction(work);
     },
   };
-  const waited = await acceptTask(db, newTask(accountId));
+  const waited = await acceptTaskAlone(db, newTask(accountId));
   assert.deepEqual([waited.kind, transactions], ['accepted', 2]);
   assert.deepEqual(await spentOf(accountId), { day: 2 });
   assert.equal((await create(accountId)).kind, 'spend_cap_reached');

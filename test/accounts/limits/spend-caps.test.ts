@@ -15,7 +15,7 @@ import {
 } from '../../../src/accounts/limits/spend-caps.ts';
 import { type Database, DatabaseUnavailable, readRow } from '../../../src/platform/database/database.ts';
 import { acceptCappedTask } from '../../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { acceptWithRetry, createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -72,7 +72,7 @@ test('a key that is revoked after the checks, and before the charge, is refused'
         }),
       ),
   };
-  assert.equal((await acceptTask(revoking, taskOf(client))).kind, 'key_inactive');
+  assert.equal((await acceptTaskAlone(revoking, taskOf(client))).kind, 'key_inactive');
   const read = { name: 'test-spent', text: 'select spent::int from spend_caps where account_id = $1' };
   assert.deepEqual(await db.run(read, [client.accountId]), [{ spent: 0 }]);
 });

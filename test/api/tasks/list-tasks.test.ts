@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { createCallerAndTaskFinder } from '../../../src/tasks/accept/find-caller-and-task.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/find-caller-and-task.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { beginGeneration } from '../../../src/tasks/task-rows.ts';

@@ -8,7 +8,7 @@ import { applyReversals } from '../../../src/credits/payments/apply-payments.ts'
 import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { shell } from '../../support/service/person.ts';
 import { acceptTestTask, listedTerms, madeUpResult, requestOf, taskParam } from '../../support/tasks/tasks.ts';
@@ -114,7 +114,7 @@ test('a refund of spent credits takes the balance below zero: creates are refuse
   await stage.deliver();
   assert.equal(await stage.balanceOf(accountId), -spent);
   const task = { taskId: uuidv7(), accountId, ...requestOf(taskParam('refused')), ...listedTerms };
-  const refused = await acceptTask(db, task);
+  const refused = await acceptTaskAlone(db, task);
   assert.deepEqual([refused.kind, 'balance' in refused && refused.balance], ['insufficient_credits', -spent]);
   assert.equal((await completeTask(db, succeeds, madeUpResult)).changed, true);
   await failAndRefund(db, fails, { failCode: 'internal', failMsg: 'It failed.' });

@@ -5,8 +5,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../../src/catalogue/tasks/task.ts';
 import { findAnswerToAttempt } from '../../../src/tasks/accept/create-attempts.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
-import { createCallerAndTaskFinder } from '../../../src/tasks/accept/find-caller-and-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
+import { createCallerAndTaskFinder } from '../../../src/tasks/find-caller-and-task.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../../src/tasks/end/content-deletion.ts';
 import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
@@ -67,7 +67,7 @@ after(async () => {
 const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   'create a task': async ({ watched, taskId, account: { accountId } }) => {
     const task = { taskId, accountId, ...requestOf(taskParam('another')), ...listedTerms };
-    await acceptTask(watched, task);
+    await acceptTaskAlone(watched, task);
     for (const waits of [false, true]) await acceptBatch(watched, [task], { waits });
     for (const attempt of ['merged', 'running', 1] as const) await findAnswerToAttempt(watched, { ...task, attempt });
   },

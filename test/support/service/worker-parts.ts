@@ -45,7 +45,7 @@ export function workerParts(db: Database, folder: string, upstreams: readonly Fa
     callbacks: {
       box: createSecretBox('s'.repeat(32)),
       callbackFormatOf: noPart,
-      poster: { inSlot: noPart, post: noPart },
+      sender: { inSlot: noPart, post: noPart },
     },
     engine: {
       startTask: noPart,

@@ -1,7 +1,7 @@
 import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../../src/tasks/callbacks/deliveries.ts';
-import type { CallbackPoster } from '../../../src/tasks/callbacks/post-callback.ts';
+import type { CallbackSender } from '../../../src/tasks/callbacks/post-callback.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 import { waitFor } from '../wait-for.ts';
@@ -35,7 +35,7 @@ export async function owedCallback(
 }
 
 /** Has a slot for every attempt. */
-export function unlimitedPoster(post: CallbackPoster['post']): CallbackPoster {
+export function unlimitedPoster(post: CallbackSender['post']): CallbackSender {
   return { post, inSlot: (_receiver, _signal, attempt) => attempt() };
 }
 

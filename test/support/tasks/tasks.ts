@@ -9,7 +9,7 @@ import {
   standardPriceName,
 } from '../../../src/catalogue/prices/model-prices.ts';
 import { isFinalState, type Task, type TaskParam, type TaskResult } from '../../../src/catalogue/tasks/task.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -66,7 +66,7 @@ export async function acceptTestTask(
   by?: TaskCreator,
 ): Promise<string> {
   const taskId = uuidv7();
-  const acceptance = await acceptTask(db, { taskId, accountId, by, ...requestOf(param), ...listedTerms });
+  const acceptance = await acceptTaskAlone(db, { taskId, accountId, by, ...requestOf(param), ...listedTerms });
   if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
   return taskId;
 }

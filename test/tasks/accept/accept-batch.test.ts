@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createDatabase, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
@@ -154,7 +154,7 @@ test('a create whose connection dies in the statement charges nothing, and is ch
   });
   assert.deepEqual([await balanceOf(accountId), await findTask(db, task.taskId)], [100 * price, undefined]);
   assert.deepEqual(await listTaskEntries(db, task.taskId), []);
-  for (const kind of ['accepted', 'replayed']) assert.equal((await acceptTask(db, task)).kind, kind);
+  for (const kind of ['accepted', 'replayed']) assert.equal((await acceptTaskAlone(db, task)).kind, kind);
   const stored = await findTask(db, task.taskId);
   assert.deepEqual([stored?.priceName, stored?.creditsCharged], ['b', 132]);
   assert.equal(await balanceOf(accountId), 99 * price);

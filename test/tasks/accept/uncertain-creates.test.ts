@@ -13,7 +13,7 @@ import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
@@ -100,7 +100,7 @@ test('a statement that commits long after its client was told 503 is found: abse
   looks = 0;
   patient.add(task);
   await waitFor('a look in vain', () => (looks > 0 ? true : undefined));
-  await acceptTask(database.db, { ...task, ...requestOf(taskParam('late')), ...listedTerms });
+  await acceptTaskAlone(database.db, { ...task, ...requestOf(taskParam('late')), ...listedTerms });
   await patient.drain(180_000);
   assert.deepEqual(outcomes.splice(0), ['cancelled 132', 'refunded']);
   assert.equal((await findTask(database.db, task.taskId))?.failure?.failCode, 'cancelled');
@@ -109,7 +109,7 @@ test('a statement that commits long after its client was told 503 is found: abse
 test('a task that has succeeded meanwhile stays delivered and charged; one that never was is forgotten', async () => {
   const accountId = await createAccount(database.db, { name: 'done', credits: 132 });
   const task = { taskId: uuidv7(), accountId };
-  await acceptTask(database.db, { ...task, ...requestOf(taskParam('done')), ...listedTerms });
+  await acceptTaskAlone(database.db, { ...task, ...requestOf(taskParam('done')), ...listedTerms });
   await completeTask(database.db, task.taskId, madeUpResult);
   uncertainCreates.add(task);
   uncertainCreates.add({ taskId: uuidv7(), accountId });

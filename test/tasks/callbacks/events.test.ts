@@ -11,7 +11,7 @@ import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type CapChange, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
 import { joiningTransaction } from '../../../src/platform/database/database.ts';
 import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
@@ -54,7 +54,7 @@ function taskOf(accountId: string, by?: TaskCreator, callBackUrl?: string): NewT
 }
 
 async function accepted(task: NewTask): Promise<string> {
-  const acceptance = await acceptTask(database.db, task);
+  const acceptance = await acceptTaskAlone(database.db, task);
   assert.equal(acceptance.kind, 'accepted');
   return task.taskId;
 }
@@ -126,7 +126,7 @@ test('an event is committed with the charge that made it happen, or not at all',
   const by = await newKey(accountId, { total: price });
   const dying = database.db.transaction(async (run) => {
     const task = taskOf(accountId, by);
-    const acceptance = await acceptTask(joiningTransaction({ run }), task);
+    const acceptance = await acceptTaskAlone(joiningTransaction({ run }), task);
     assert.equal(acceptance.kind, 'accepted');
     const inside = `select event from callback_deliveries where account_id = $1 order by event`;
     assert.deepEqual(await run({ name: 'test-events', text: inside }, [accountId]), [
@@ -164,7 +164,7 @@ test('a reached cap is reported again in its next period, after a refund, and af
   const accountId = await subscriber({ credits: 1_000 * price });
   const by = await newKey(accountId, { day: price });
   const refused = async () =>
-    assert.equal((await acceptTask(database.db, taskOf(accountId, by))).kind, 'spend_cap_reached');
+    assert.equal((await acceptTaskAlone(database.db, taskOf(accountId, by))).kind, 'spend_cap_reached');
   const count = async () => (await typesOf(accountId, 'key.cap_reached')).length;
   await accepted(taskOf(accountId, by));
   await refused();
@@ -203,7 +203,7 @@ test('an event without a subscription is not recorded, and does not happen later
   assert.deepEqual(await typesOf(accountId), []);
   await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types: eventTypes });
   await setLowBalanceThreshold(database.db, accountId, price);
-  assert.equal((await acceptTask(database.db, taskOf(accountId, by))).kind, 'spend_cap_reached');
+  assert.equal((await acceptTaskAlone(database.db, taskOf(accountId, by))).kind, 'spend_cap_reached');
   assert.deepEqual(await typesOf(accountId), []);
 });
 

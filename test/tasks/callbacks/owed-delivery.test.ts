@@ -20,7 +20,7 @@ import {
 } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -71,7 +71,7 @@ for (const { title, endsFirst } of [
     const sendCallback = createSendCallback({
       ...deliveryDeps(),
       events: silentEvents,
-      poster: unlimitedPoster(({ url }) => {
+      sender: unlimitedPoster(({ url }) => {
         posted.push(url);
         const network = {
           error: 'refused',
@@ -110,7 +110,7 @@ test('a delivery that has ended sends nothing and counts nothing, and a repeated
   const sendCallback = createSendCallback({
     ...deliveryDeps(),
     events: eventsInto('callback_attempted', ({ status, durationMs }) => counted.push([status, durationMs])),
-    poster: unlimitedPoster(({ url }) => {
+    sender: unlimitedPoster(({ url }) => {
       posted.push(url);
       const response = {
         error: undefined,
@@ -182,7 +182,7 @@ test('a callback has the format of the dialect of its task, and the event of the
   await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
   const taskId = uuidv7();
   const request = requestOf(taskParam('a boat', {}, 'http://receiver.test/'));
-  await acceptTask(db, { taskId, accountId, dialect: 'kie', ...request, ...listedTerms });
+  await acceptTaskAlone(db, { taskId, accountId, dialect: 'kie', ...request, ...listedTerms });
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const formatOf = async (deliveryId: string) => (await prepared(deliveryDeps(), deliveryId)).format;
   assert.equal(await formatOf(taskId), callbackFormatOf('kie'));
@@ -199,7 +199,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   const deps: SendCallbackDeps = {
     ...deliveryDeps(),
     events: silentEvents,
-    poster: unlimitedPoster(({ deliveryId }) => {
+    sender: unlimitedPoster(({ deliveryId }) => {
       posted.push(webhookId(deliveryId));
       const response = {
         error: undefined,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import {
   type CallbackToPost,
-  createCallbackPoster,
+  createCallbackSender,
   type PreparedCallback,
 } from '../../../src/tasks/callbacks/post-callback.ts';
 import type { PostAnswer as Answer } from '../../../src/platform/outbound/body/read-response.ts';
@@ -30,7 +30,7 @@ type Play = (options: PostOptions) => Promise<Answer>;
 type Extra = { readonly secrets?: readonly string[]; readonly now?: () => number };
 
 function posterWith(play: Play, { secrets = [newCallbackSecret()], now = Date.now }: Extra = {}) {
-  const poster = createCallbackPoster({
+  const poster = createCallbackSender({
     client: { post: (_url, options) => play(options) },
     maxPerAccount: 1,
     now,
@@ -196,7 +196,7 @@ function hangingPoster() {
   const answer: Answer = { status: 204, headers: {}, body: Buffer.alloc(0), isPublic: true };
   const client = { post: () => new Promise<Answer>((resolve) => releases.push(() => resolve(answer))) };
   const { signal } = new AbortController();
-  const poster = createCallbackPoster({ client, maxPerAccount: 3, maxPerReceiver: 2 });
+  const poster = createCallbackSender({ client, maxPerAccount: 3, maxPerReceiver: 2 });
   const post = (accountId: string, url: string) =>
     poster.inSlot({ accountId, url }, signal, () =>
       poster.post({

@@ -154,7 +154,7 @@ export async function limitCodeAttempts<T>(
   }
 }
 
-/** Counts a create as refused until it has been accepted (`state.accepted`) or ends; throws if too many of its caller were refused. */
+/** Counts a create as refused until it has been accepted (`state.endCreateAttempt`) or ends; throws if too many of its caller were refused. */
 export async function limitRefusedCreates(
   { state }: Context,
   limiter: RateLimiter | undefined,
@@ -169,7 +169,7 @@ export async function limitRefusedCreates(
       return new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
     },
   });
-  state.accepted = attempt.end;
+  state.endCreateAttempt = attempt.end;
   return attempt;
 }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
-import { createCallerAndTaskFinder } from '../../../src/tasks/accept/find-caller-and-task.ts';
-import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { createTestAccount } from '../../support/service/test-service.ts';
-import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
+import { generateApiKey } from '../../src/accounts/keys/key-format.ts';
+import { createCallerAndTaskFinder } from '../../src/tasks/find-caller-and-task.ts';
+import { createDatabase, type Database } from '../../src/platform/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
+import { createTestAccount } from '../support/service/test-service.ts';
+import { acceptTestTask, taskParam } from '../support/tasks/tasks.ts';
 
 let database: TestDatabase;
 before(async () => {

@@ -1,9 +1,9 @@
-import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
-import type { Task } from '../../catalogue/tasks/task.ts';
-import { createBatcher } from '../../platform/database/batch-requests.ts';
-import { type Database, readRows } from '../../platform/database/database.ts';
-import { hashApiKey, isWellFormedKey } from '../../accounts/keys/key-format.ts';
-import { taskColumns } from '../task-rows.ts';
+import type { Caller } from '../accounts/keys/scopes-and-caller.ts';
+import type { Task } from '../catalogue/tasks/task.ts';
+import { createBatcher } from '../platform/database/batch-requests.ts';
+import { type Database, readRows } from '../platform/database/database.ts';
+import { hashApiKey, isWellFormedKey } from '../accounts/keys/key-format.ts';
+import { taskColumns } from './task-rows.ts';
 
 const caller = `
 select api_keys.id as "keyId", account_id as "callerId", scopes, suspended_at is not null as suspended, dialect, models,
