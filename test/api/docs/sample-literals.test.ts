@@ -16,6 +16,11 @@ test('a value in a script is itself, with quotes that need no escape', () => {
   assert.equal(scriptLiteral({}), '{}');
 });
 
+test('a list of sixty characters stands in one line, and of one more has a line for each item', () => {
+  assert.equal(scriptLiteral(['x'.repeat(56)]), `['${'x'.repeat(56)}']`);
+  assert.equal(scriptLiteral(['x'.repeat(57)]), `[\n  '${'x'.repeat(57)}',\n]`);
+});
+
 test('a long value has a line for each part, and is the same value', () => {
   const long = { ...value, text: 'x'.repeat(60), list: ['a'.repeat(30), 'b'.repeat(30)] };
   const script = scriptLiteral(long);
