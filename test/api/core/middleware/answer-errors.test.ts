@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../../../src/media/store/result-store.ts';
 type Given = { readonly path?: string; readonly headerSent?: boolean; readonly diskProblem?: string };
 
 /** What is answered and logged when the handler fails with this error, after it has set headers of its own. */
-async function answerOf(error: unknown, { path = '/api/v1/x', headerSent = false, diskProblem }: Given = {}) {
+async function answerOf(thrown: unknown, { path = '/api/v1/x', headerSent = false, diskProblem }: Given = {}) {
   const headers: Record<string, string> = { 'x-request-id': 'request', etag: '"own"' };
   const lines: unknown[] = [];
   let destroyed = 0;
@@ -36,7 +36,7 @@ async function answerOf(error: unknown, { path = '/api/v1/x', headerSent = false
   // The levels that the middleware uses.
   const log = { error: note('error'), warn: note('warn') } as unknown as Logger;
   // The parts of a context that the middleware reads.
-  await answerErrors(log, () => diskProblem)(ctx as unknown as Context, () => Promise.reject(error));
+  await answerErrors(log, () => diskProblem)(ctx as unknown as Context, () => Promise.reject(thrown));
   return { ...ctx, headers, lines, destroyed };
 }
 
