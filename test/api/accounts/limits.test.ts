@@ -20,8 +20,8 @@ before(async () => {
 });
 after(() => service.close());
 
-async function limitsOf(key: string) {
-  const { status, json } = await service.send('GET', '/api/v1/limits', { headers: { authorization: `Bearer ${key}` } });
+async function limitsOf(key: string, of = service) {
+  const { status, json } = await of.send('GET', '/api/v1/limits', { headers: { authorization: `Bearer ${key}` } });
   assert.equal(status, 200);
   return json.data;
 }
@@ -46,6 +46,18 @@ test('200 limits show what a create, an upload and a read have used, and nothing
   const untouched = await limitsOf(other.key);
   assert.deepEqual(untouched['unfinishedTasks'], { used: 0, limit: 1000 });
   assert.deepEqual(untouched['uploads'], { used: 0, limit: 500 });
+});
+
+test('200 an installation without rates, and that keeps prompts, has none of these limits', async () => {
+  const { database } = service;
+  const unlimited = await startHttpService({ database, createRate: undefined, reads: undefined });
+  try {
+    const { key } = await unlimited.newAccount(0);
+    const { creates, reads, retention } = await limitsOf(key, unlimited);
+    assert.deepEqual([creates, reads, retention], [null, null, { mediaDays: 14, promptDays: null }]);
+  } finally {
+    await unlimited.close();
+  }
 });
 
 test('200 of keys those count that work: not the revoked ones, nor the expired ones', async () => {

@@ -134,6 +134,13 @@ test('200 an owner gets everything of the account as lines, without secrets, and
     invitations.map((invitation) => ({ kind: 'invitation', ...invitation })),
   );
   assert.deepEqual([members.length, invitations.length], [1, 1]);
+  const { keys } = (await mine.person.ask('GET', '/api/v1/keys', { accountId: mine.accountId })).json.data as {
+    keys: { uses: object }[];
+  };
+  assert.deepEqual(
+    ofKind('key'),
+    keys.map(({ uses: _uses, ...key }) => ({ kind: 'key', ...key })),
+  );
   const task = lines.find(({ taskId }) => taskId === mine.taskId);
   assert.ok(task);
   const { resultUrls } = task['resultJson'] as { resultUrls: string[] };

@@ -87,6 +87,7 @@ test('an attempt without a status is shown from the moment when the longest atte
   const attempts = [unreachable, answered];
   for (const state of ['pending', 'failed'] as const)
     assert.deepEqual(own({ state }, attempts, endedMs - 1), ['pending', null, null, 1]);
+  assert.deepEqual(own({ state: 'delivered' }, attempts, endedMs - 1), ['delivered', 1_002, null, 1]);
   assert.deepEqual(own({ state: 'pending' }, attempts, endedMs), ['pending', null, second + 90_000, 2]);
   assert.deepEqual(own({ state: 'failed' }, attempts, endedMs), ['failed', second + 90_000, null, 2]);
 });
@@ -163,6 +164,12 @@ test('the exchange of an attempt is shown to operators always, and its response 
     isResponseHidden: false,
   });
   const forAccount = { ...shownAnswered, ...shown, request };
+  assert.deepEqual(presentAttempt(delivery, answered, second), {
+    ...forAccount,
+    request: null,
+    response: null,
+    isResponseHidden: false,
+  });
   assert.deepEqual(presentAttempt(delivery, recorded, second), {
     ...forAccount,
     response: null,

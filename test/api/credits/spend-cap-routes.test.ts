@@ -11,7 +11,7 @@ import { createFrozenDatabase, type FrozenDatabase } from '../../support/databas
 import { assertRefused, isObject } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator } from '../../support/service/operator-key.ts';
-import { newBrowser, newMember, signIn } from '../../support/service/person.ts';
+import { newBrowser, newMember, newPerson, signIn } from '../../support/service/person.ts';
 
 const price = 165;
 const request = { model: 'videogen-2.0-fast', input: { prompt: 'a boat' } };
@@ -209,6 +209,16 @@ test('200 an operator sets caps, as the audit log says; 404 and 409 as for the a
   );
   const { json: log } = await operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } });
   assert.match(JSON.stringify(log.data), /"action":"caps\.set".*"month":825/);
+  const member = await newPerson(service, { roles: { [accountId]: 'member' } });
+  const ofMember = (await set({ userId: member.userId, day: 7 })).json.data['caps'];
+  assert.ok(Array.isArray(ofMember));
+  assert.deepEqual(
+    ofMember.filter(isObject).map(({ subject, subjectId, period, cap }) => [subject, subjectId, period, cap]),
+    [
+      ['account', accountId, 'month', 5 * price],
+      ['member', member.userId, 'day', 7],
+    ],
+  );
   assertRefused(await set({ keyId: randomUUID(), day: 1 }), 404, /./);
   assertRefused(await set({ accountId: randomUUID(), day: 1 }), 404, /account not found/);
   const ada = { kind: 'command_line', name: 'ada' } as const;

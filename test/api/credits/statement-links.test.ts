@@ -6,6 +6,7 @@ import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { type Browser, newBrowser, newMember, newPerson } from '../../support/service/person.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 // Addresses of statements that a browser opens without the headers of the console.
 
@@ -40,6 +41,10 @@ test('200 every member opens the page and saves the CSV with their cookie alone,
   assert.equal(csv.headers['cross-origin-resource-policy'], 'same-origin');
   assert.equal(csv.headers['x-content-type-options'], 'nosniff');
   assert.match(csv.bytes.toString(), /,opening credits\r\n/);
+  const line = await waitFor('the line of the request', () =>
+    service.log.find(({ path }) => path === link(accountId, 'csv')),
+  );
+  assert.deepEqual([line['userId'], line['accountId']], [person.userId, accountId]);
 });
 
 test('302 a stranger, a signed-out visitor and an unknown account get the page of the console, and no figure', async () => {

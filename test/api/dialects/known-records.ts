@@ -39,7 +39,7 @@ export const success: TaskRecord = {
   param: { ...waiting.param, requestedModel: 'their-name', endUser: 'user-1', callBackUrl: 'https://client.example/' },
   resultJson: { ...links, video },
   creditsRefunded: 20,
-  costTime: 150_999,
+  costTime: 1_500_999,
   completeTime: 1_700_000_200_999,
 };
 export const failed: TaskRecord = {
@@ -114,7 +114,7 @@ export const kieSuccess = {
   resultJson: '{"resultUrls":["https://media.example/1"]}',
   response: { resultUrls: ['https://media.example/1'] },
   successFlag: 1,
-  costTime: 150,
+  costTime: 1_500,
   completeTime: 1_700_000_200_999,
   progress: 100,
   creditsConsumed: 280,

@@ -22,14 +22,15 @@ after(async () => {
 test('the service serves its clients, by the names that the quickstart and their READMEs use', async () => {
   const names = clientArchives();
   assert.equal(names.length, 2);
-  const { bytes } = await service.send('GET', '/clients');
+  const { json } = await service.send('GET', '/clients');
+  const clients = names.map((name) => `http://media.test/clients/${name}`);
+  assert.deepEqual(json, { code: 200, msg: 'success', data: { clients } });
   const pages = await Promise.all(
     ['docs/quickstart.md', 'clients/typescript/README.md', 'clients/python/README.md'].map((page) =>
       readFile(page, 'utf8'),
     ),
   );
   for (const name of names) {
-    assert.ok(bytes.toString().includes(`/clients/${name}`), name);
     assert.equal(pages.filter((page) => page.includes(`/clients/${name}`)).length, 2, name);
   }
   const named = pages.flatMap((page) =>
@@ -42,6 +43,7 @@ test('npm installs the archive for TypeScript, and its main file is there', asyn
   const [archive = ''] = clientArchives().filter((name) => name.endsWith('.tgz'));
   const { status, headers, bytes } = await service.send('GET', `/clients/${archive}`);
   assert.deepEqual([status, headers['content-type']], [200, 'application/gzip']);
+  assert.equal(headers['cache-control'], 'public, max-age=3600');
   await writeFile(join(folder, archive), bytes);
   await writeFile(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const options = ['install', '--offline', '--no-audit', '--no-fund', `./${archive}`];
@@ -81,6 +83,7 @@ test('the wheel records the digest and the length of each of its files', async (
 test('llms.txt names the documents, and each of its pages is served', async () => {
   const { status, headers, bytes } = await service.send('GET', '/llms.txt');
   assert.deepEqual([status, headers['content-type']], [200, 'text/plain; charset=utf-8']);
+  assert.equal(headers['cache-control'], 'no-cache');
   assert.match(bytes.toString(), /^# Videogen\n\n> /);
   assert.doesNotMatch(bytes.toString(), /: $/m, 'each has a subject');
   const paths = [...bytes.toString().matchAll(/\(http:\/\/media\.test(\/[^)]+)\)/g)].map(([, path = '']) => path);

@@ -151,6 +151,44 @@ test('429 a message that runs no tool counts as a read, also one that names a to
   }
 });
 
+/** The result of a call of a tool. */
+function resultOf({ bytes }: Answer): unknown {
+  const { result } = JSON.parse(bytes.toString().replace(/^[\s\S]*?data: /, '')) as { readonly result: unknown };
+  return result;
+}
+
+test('an error of a tool is one text for the model, with each invalid field, and one for programs, as in the API', async () => {
+  const { key } = await service.newAccount(1_000);
+  const invalid = { ...plainRequest, input: { prompt: '', duration: 99 } };
+  const { error, msg, data } = (await service.create(key, invalid)).json;
+  const [, second] = data['errors'] as readonly { readonly path: string; readonly message: string }[];
+  const texts = [`${String(error)}: ${msg}\n${second?.path}: ${second?.message}`, JSON.stringify({ error, msg, data })];
+  const content = texts.map((text) => ({ type: 'text', text }));
+  assert.deepEqual(resultOf(await post(key, callOf('generate_video', invalid))), { isError: true, content });
+});
+
+test('a tool that must wait says for how long', async () => {
+  const { database } = service;
+  const limited = await startHttpService({ database, createRate: { quota: 1, windowMs: 3_600_000 } });
+  try {
+    const { key } = await limited.newAccount(1_000);
+    const headers = { ...json, authorization: `Bearer ${key}` };
+    const generate = (prompt: string) => {
+      const call = callOf('generate_video', { model: plainRequest.model, input: { prompt } });
+      return limited.send('POST', '/mcp', { headers, body: JSON.stringify(call) });
+    };
+    await generate('1');
+    const { content } = resultOf(await generate('2')) as { readonly content: readonly { readonly text: string }[] };
+    const [text = '', fields = ''] = content.map((one) => one.text);
+    const { retryAfterSeconds, error } = JSON.parse(fields) as Readonly<Record<string, unknown>>;
+    assert.equal(error, 'rate_limited');
+    assert.ok(Number(retryAfterSeconds) >= 3_000);
+    assert.ok(text.endsWith(`\nRetry after ${String(retryAfterSeconds)} s.`), text);
+  } finally {
+    await limited.close();
+  }
+});
+
 test('404 the paths of OAuth are unknown, so that clients use their key', async () => {
   for (const path of [
     '/.well-known/oauth-protected-resource',

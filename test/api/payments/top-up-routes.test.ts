@@ -71,6 +71,11 @@ test('200 members list the packages with their prices, and whether no real money
   });
 });
 
+test('200 before purchases are compared with the records of the provider, operators read that they never were', async () => {
+  const state = { provider: 'stripe', isTest: true, reconcileTime: null, ungranted: [] };
+  assert.deepEqual(await dataOf(operator.ask('GET', '/api/admin/v1/payments')), state);
+});
+
 test('404 without a payment provider nothing is for sale, and its events are refused', async () => {
   const { accountId, person } = await newMember(unpaid);
   const offered = await dataOf(person.ask('GET', listPackages, { accountId }));

@@ -105,6 +105,15 @@ describe('the switch of a provider', () => {
   });
 });
 
+test('200 the test of a provider is in the audit log with what came of it', async () => {
+  const body = { provider: 'box' };
+  const found = { outcome: 'ok', status: 404, latencyMs: 12 };
+  const shown = await dataOf(operator.ask('POST', '/api/admin/v1/providers/test', { body }));
+  assert.deepEqual(shown, { ...found, detail: null });
+  const [latest] = await listOperatorActions(service.database.db, { limit: 1 });
+  assert.deepEqual([latest?.action, latest?.details], ['providers.test', { ...body, ...found }]);
+});
+
 describe('the margin', () => {
   const ask = (query: Readonly<Record<string, string>>) => operator.ask('GET', '/api/admin/v1/margin', { query });
 
@@ -143,10 +152,16 @@ describe('the margin', () => {
       own.database,
       `update ledger_entries set created_at = now() - interval '2 hours' where id = ${entry?.entryId}`,
     );
+    const topUps = `
+insert into top_ups (id, account_id, provider, is_test, package, credits, currency, minor_units, state, settled_by, paid_at)
+select gen_random_uuid(), $1, 'stripe', true, 'starter', 1000, 'EUR', 999, 'paid', 'event', now() - hours * interval '1 hour'
+from unnest(array[0, 2]) hours`;
+    await db.run({ name: 'test-pay', text: topUps }, [accountId]);
     const { ask: askOwn } = await createTestOperator(own);
-    const { booked, rows } = await dataOf(askOwn('GET', '/api/admin/v1/margin', { query: lastHour() }));
+    const { booked, rows, paid } = await dataOf(askOwn('GET', '/api/admin/v1/margin', { query: lastHour() }));
     await own.close();
     assert.deepEqual(rows, []);
+    assert.deepEqual(paid, [{ currency: 'EUR', isTest: true, topUps: 1, minorUnits: 999, returnedMinorUnits: 0 }]);
     const line = (section: string, entries: number, credits: number) => ({
       section,
       entries,

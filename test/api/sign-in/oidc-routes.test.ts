@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { listAllSecurityEvents } from '../../../src/accounts/people/security-events.ts';
+import { findUserByEmail } from '../../../src/accounts/people/users.ts';
 import type { IdentityProvider, VerifiedIdentity } from '../../../src/accounts/sign-in/identity-provider.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { oidcCallbackPath } from '../../../src/api/sign-in/oidc-routes.ts';
@@ -82,9 +83,18 @@ async function invite({ email }: { readonly email: string }): Promise<void> {
 }
 
 async function lastEvent() {
-  const [event] = await listAllSecurityEvents(service.database.db, { limit: 1 });
-  return [event?.kind, event?.email, event?.details];
+  const [{ eventId: _id, createdAt: _at, ...event } = assert.fail()] = await listAllSecurityEvents(
+    service.database.db,
+    { limit: 1 },
+  );
+  return event;
 }
+
+/** The event of a sign-in that failed. */
+const failedSignIn = (email: string, userId?: string) => {
+  const by = { userId, email, accountId: undefined, actor: undefined };
+  return { kind: 'sign_in_failed', ...by, address: '127.0.0.1', userAgent: '', details: { means: 'oidc' } };
+};
 
 test('a visit leads to the provider and back to the page that began it, as the person whom the provider names', async () => {
   person = eve;
@@ -92,7 +102,7 @@ test('a visit leads to the provider and back to the page that began it, as the p
     page: '/console/sign-in?failed=oidc_not_invited&next=%2Fops',
     cookies: [],
   });
-  assert.deepEqual(await lastEvent(), ['sign_in_failed', eve.email, { means: 'oidc' }]);
+  assert.deepEqual(await lastEvent(), failedSignIn(eve.email));
   person = ada;
   await invite(ada);
   for (const [next, page] of [
@@ -120,7 +130,14 @@ test('a visit that fails leads back to the sign-in with the reason and the page'
   assert.equal(pageOf(await get(oidcCallbackPath)), '/console/sign-in?failed=oidc_expired');
   isAvailable = false;
   const unavailable = '/console/sign-in?failed=oidc_unavailable&next=%2Fops';
-  assert.equal(pageOf(await get('/console/oidc/start?next=/ops')), unavailable);
+  const answer = await get('/console/oidc/start?next=/ops');
+  assert.equal(pageOf(answer), unavailable);
+  const logged = ['identity provider visit failed', 'identity provider unavailable'].map((text) => {
+    const { requestId, error } = service.log.find(({ msg }) => msg === text) ?? assert.fail(text);
+    return [requestId, (error as { readonly message: string }).message];
+  });
+  assert.match(String(logged[0]?.[0]), /^[\da-f-]{36}$/);
+  assert.deepEqual([logged[0]?.[1], logged[1]], ['refused', [answer.headers['x-request-id'], 'unreachable']]);
 });
 
 test('a visit for a recent authentication needs a session, and counts for its person alone', async () => {
@@ -132,7 +149,8 @@ test('a visit for a recent authentication needs a session, and counts for its pe
   person = eve;
   const refused = await visitProvider('?proof=1&next=/ops', cookies);
   assert.deepEqual(refused, { page: '/console/sign-in?failed=oidc_failed&next=%2Fops', cookies: [] });
-  assert.deepEqual(await lastEvent(), ['sign_in_failed', ada.email, { means: 'oidc' }]);
+  const { userId } = (await findUserByEmail(service.database.db, ada.email)) ?? assert.fail();
+  assert.deepEqual(await lastEvent(), failedSignIn(ada.email, userId));
   person = ada;
   const renewed = await visitProvider('?proof=1&next=/ops', cookies);
   assert.equal(renewed.page, '/console/ops');

@@ -269,6 +269,12 @@ for (const [what, one, jobs, expected] of [
     [],
     'accepted 10-10, waited 10-20, generating 20-50, succeeded 50-50',
   ],
+  [
+    'got one credit back',
+    { ...task, creditsRefunded: 1 },
+    [],
+    'accepted 10-10, waited 10-20, generating 20-50, succeeded 50-50, partially_refunded 50-50',
+  ],
 ] as const satisfies readonly (readonly [string, Task, readonly ProviderJob[], string])[]) {
   test(`a task that ${what} has these steps: ${expected}`, () => {
     const steps = taskStepsOf(one, jobs).map(({ step, startTime, endTime }) => `${step} ${startTime}-${endTime ?? ''}`);

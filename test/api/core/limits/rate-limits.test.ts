@@ -4,6 +4,7 @@ import type { Context } from '../../../../src/api/core/request-context.ts';
 import { refusalHeaders } from '../../../../src/api/core/limits/rate-headers.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import {
+  createBadKeyLimiter,
   createFixedRateLimiters,
   createRateLimiter,
   limitCodeAttempts,
@@ -112,4 +113,23 @@ test('a key counts for its account, a person for themselves, and a sign-in for i
     retryAfterOf(() => limitSignIns(from('192.0.2.1'), limiter)),
     '60',
   );
+});
+
+test('a key that is found good while it waits passes, and one that was good is counted when it is looked up again', async () => {
+  const badKeys = createBadKeyLimiter(createRateLimiter({ quota: 1, windowMs: 60_000 }, () => 0));
+  // The part of a context that the function reads.
+  const from = (address: string) => ({ state: { clientAddress: () => address } }) as unknown as Context;
+  const here = from('192.0.2.1');
+  const first = await badKeys.startLookup(here, 'bad');
+  const waiting = badKeys.startLookup(here, 'other');
+  badKeys.addGood('other');
+  first.fail();
+  (await waiting).end();
+  assert.deepEqual(['other', 'bad'].map(badKeys.isGood), [true, false]);
+  await assert.rejects(
+    badKeys.startLookup(here, 'other'),
+    (error) => error instanceof HttpError && error.headers['RateLimit-Policy'] === '"bad-keys";q=1;w=60',
+  );
+  assert.equal(badKeys.isGood('other'), false);
+  (await badKeys.startLookup(from('192.0.2.2'), 'other')).end();
 });

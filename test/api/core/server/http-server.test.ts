@@ -133,7 +133,8 @@ test('garbage behind a good request does not come before its answer, nor instead
     connection.write(ready);
     await asked();
     connection.write('garbage\r\n\r\n');
-    await waitFor('the garbage to arrive', () => own.log.find((line) => line['errorCode'] === 'malformed_request'));
+    const line = await waitFor('the garbage', () => own.log.find((one) => one['errorCode'] === 'malformed_request'));
+    assert.match(String(line['reason']), /^Parse Error/);
     release();
     assert.equal(parseAnswer(await connection.closed).json.code, 200);
   });
@@ -169,7 +170,8 @@ test('a client that goes away during its request does no harm and is logged as g
 
 test('close lets a running request end, tells it to close, and closes idle connections at once', async () => {
   await withHeldAnswer({}, async (own, { asked, release }) => {
-    const [silent, idle, busy] = [
+    const [silent, alsoSilent, idle, busy] = [
+      rawConnection(own.server.port),
       rawConnection(own.server.port),
       rawConnection(own.server.port),
       rawConnection(own.server.port),
@@ -180,7 +182,8 @@ test('close lets a running request end, tells it to close, and closes idle conne
     await asked();
     const closed = own.server.close(60_000);
     assert.equal(parseAnswer(await idle.closed).json.code, 200);
-    assert.equal(await silent.closed, '', 'a connection without a request is closed after a moment');
+    for (const { closed: text } of [silent, alsoSilent])
+      assert.equal(await text, '', 'a connection without a request is closed after a moment');
     await assert.rejects(own.send('GET', '/healthz'), /ECONNREFUSED/);
     release();
     const answer = parseAnswer(await busy.closed);

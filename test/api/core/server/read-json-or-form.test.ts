@@ -144,7 +144,14 @@ test('422 a file that is no image, a data URL that is not base64, and text with 
     assert.equal(answer.status, 422, answer.bytes.toString());
     assert.match(answer.bytes.toString(), message);
   }
+  const longName = await post(formOf([`${'n'.repeat(70)}\0`, '1']));
+  assert.match(longName.bytes.toString(), /"param":"n{64}"/);
   assert.equal(await uploads(), earlier);
+});
+
+test('415 a body that is neither is told what the endpoint reads', async () => {
+  const { status, headers } = await send('{}', 'text/plain');
+  assert.deepEqual([status, headers['accept-post']], [415, 'multipart/form-data, application/json']);
 });
 
 test('422 a form with more fields than any API has, however large it is', async () => {
