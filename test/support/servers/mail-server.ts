@@ -11,7 +11,7 @@ export type ReceivedMail = {
   readonly from: string;
   readonly subject: string;
   readonly text: string;
-  /** The header `Auto-Submitted`, for which programs that answer mails look. */
+  /** The header `Auto-Submitted`, which programs that answer mails read. */
   readonly automatic: string;
 };
 

@@ -63,7 +63,7 @@ test('a range is not satisfiable by its code or by its status', () => {
 });
 
 test('a request that fails says which one, and why; a missing file is no failure', async () => {
-  const failing = (error: unknown) => callBucketForFile(location, 'get', () => Promise.reject(error));
+  const failing = (cause: unknown) => callBucketForFile(location, 'get', () => Promise.reject(cause));
   const failed = (cause: unknown, why: string) => {
     const message = `get failed in the result store s3://videos: ${why}`;
     return assert.rejects(failing(cause), { name: 'StoreUnavailable', message, cause });
