@@ -10,6 +10,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { createUser, findUser } from '../../../src/accounts/people/users.ts';
+import { createOneTimeLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import type { Runner } from '../../../src/platform/database/statement.ts';
@@ -211,6 +212,31 @@ test('erasures at the command line are listed after an entry of the log, and tho
   assert.ok(all.every(({ userId }) => userId !== byOperator));
   assert.deepEqual(await listErasuresByCommand(db, earlier?.actionId ?? 0, 100), [last]);
   assert.deepEqual(await listErasuresByCommand(db, 0, 1), all.slice(0, 1));
+});
+
+test('an address without a user is erased if any record has it, and an id that was never a person is not found', async () => {
+  const { db } = service.database;
+  const email = 'only-invited@example.com';
+  const unknown = { userId: randomUUID() };
+  await createOneTimeLink(db, { purpose: 'invite', email, isOperator: true });
+  assert.deepEqual(await eraseUserAs(db, shell, { email }), { userId: undefined });
+  const actions = () => ask(`select action, actor, details from operator_actions order by id desc limit 1`);
+  const erased = [{ action: 'people.erase', actor: shell.name, details: { userId: null } }];
+  assert.deepEqual(await actions(), erased);
+  assert.deepEqual(await tablesWith(email), []);
+  for (const named of [{ email }, unknown])
+    assert.equal(await eraseUserAs(db, shell, named), 'person_not_found', JSON.stringify(named));
+  assert.deepEqual(await actions(), erased);
+  assert.ok((await listErasuresByCommand(db, 0, 100)).every(({ userId }) => typeof userId === 'string'));
+});
+
+test('an operator who erases another person is named', async () => {
+  const { userId: byId, email: by, ...boss } = await newPerson(service, { isOperator: true });
+  const { userId } = await newPerson(service);
+  assert.equal((await boss.ask('POST', path, { body: { userId } })).status, 200);
+  assert.deepEqual(await ask('select user_id, actor, details from operator_actions order by id desc limit 1'), [
+    { user_id: byId, actor: by, details: { userId } },
+  ]);
 });
 
 /** A person with a row of each kind, who has caused an event and an action about someone else, too. */

@@ -141,8 +141,9 @@ test('404 videos of another account, and 422 more than 50', async () => {
   const { taskId } = await storeVideo(service, accountId, 'own');
   const { taskId: foreign } = await storeVideo(service, other.accountId, 'foreign');
   assertRefused(await request('archive', { taskIds: [taskId, foreign] }), 404, 'task_not_found');
-  const many = Array.from({ length: maxArchived + 1 }, () => taskId);
-  assertRefused(await request('archive', { taskIds: many }), 422, 'invalid_request');
+  const many = Array.from({ length: maxArchived }, () => taskId);
+  assert.equal((await request('archive', { taskIds: many })).status, 200);
+  assertRefused(await request('archive', { taskIds: [...many, taskId] }), 422, 'invalid_request');
 });
 
 test('403 a link that was altered, 410 one whose video was deleted since', async () => {

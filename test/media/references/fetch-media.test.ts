@@ -13,6 +13,7 @@ import { fetchReferenceImages } from '../../../src/media/references/reference-im
 import type { Head } from '../../../src/platform/outbound/body/read-response.ts';
 import type { GetOptions } from '../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError, type OutboundKind } from '../../../src/platform/outbound/outbound-error.ts';
+import { mockTimers } from '../../support/mock-timers.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const source = { url: 'https://client.example/1', path: 'input.imageUrls[0]' };
@@ -93,32 +94,41 @@ test('an error of the address ends the task with one sentence; one of ours is th
 });
 
 test('a busy server is asked again after the pause that it names, of at most half a minute', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const far = new Date(Date.now() + 3_600_000).toUTCString();
-  for (const [status, retryAfter, isAskedAgain] of [
-    [429, undefined, true],
-    [503, undefined, true],
-    [429, '0', true],
-    [429, '30', true],
-    [503, 'soon', true],
-    [429, '31', false],
-    [503, far, false],
-    [500, '1', false],
-    [404, undefined, false],
+  mockTimers(t, { apis: ['setTimeout', 'Date'], now: 0 });
+  const message = (status: number) => `input.imageUrls[0] could not be fetched: its server answered ${status}.`;
+  for (const [status, retryAfter, pauseMs] of [
+    [429, undefined, 2_000],
+    [503, undefined, 2_000],
+    [429, '0', 0],
+    [429, '30', 30_000],
+    [503, 'soon', 2_000],
+    [503, 'in', 20_000],
+    [429, '31', undefined],
+    [503, 'in', 31_000],
+    [500, '1', undefined],
+    [404, undefined, undefined],
   ] as const) {
-    const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-    const { client, asked } = answering({ status, headers });
-    const stop = new AbortController();
-    const ended = failureOf(downloadMedia({ client, signal: stop.signal }, source, '/folder/1', limits));
-    await turn();
-    // The pause ends at once, with the reason of the signal.
-    if (retryAfter === '0') t.mock.timers.tick(1);
-    else stop.abort('over');
-    const message = `input.imageUrls[0] could not be fetched: its server answered ${status}.`;
-    const unreachable = ['image_unreachable', message];
-    assert.deepEqual(await ended, isAskedAgain && retryAfter !== '0' ? 'over' : unreachable, `${status} ${retryAfter}`);
-    assert.equal(asked.length, retryAfter === '0' ? 2 : 1);
+    const value = retryAfter === 'in' ? new Date(Date.now() + pauseMs).toUTCString() : retryAfter;
+    const { client, asked } = answering({ status, headers: value === undefined ? {} : { 'retry-after': value } });
+    const ended = downloaded(client);
+    const isAskedAgain = pauseMs !== undefined && pauseMs <= 30_000;
+    if (isAskedAgain) {
+      await turn();
+      if (pauseMs > 0) t.mock.timers.tick(pauseMs - 1);
+      await turn();
+      assert.equal(asked.length, 1);
+      t.mock.timers.tick(1);
+    }
+    assert.deepEqual(await ended, ['image_unreachable', message(status)], `${status} ${value}`);
+    assert.equal(asked.length, isAskedAgain ? 2 : 1);
+    // Dates of HTTP are whole seconds.
+    t.mock.timers.setTime(Math.ceil(Date.now() / 1000) * 1000);
   }
+  const stop = new AbortController();
+  const ended = failureOf(downloadMedia({ ...answering({ status: 429 }), signal: stop.signal }, source, '/1', limits));
+  await turn();
+  stop.abort('over');
+  assert.equal(await ended, 'over');
 });
 
 test('media of a task are fetched three at a time, in their order, and the first error stops the others', async (t) => {

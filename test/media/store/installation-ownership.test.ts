@@ -8,7 +8,9 @@ import {
   claimOrCheckStores,
   findOwnershipMismatch,
 } from '../../../src/media/store/installation-ownership.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
+import { mockTimers } from '../../support/mock-timers.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let database: TestDatabase;
@@ -29,8 +31,8 @@ async function folders(t: TestContext) {
     resultStore: { kind: 'folder', path: join(base, name) } as const,
     ...(also !== undefined && { resultStoreAlso: { kind: 'folder', path: join(base, also) } as const }),
   });
-  const check = async (name: string, also?: string) =>
-    (await claimOrCheckStores(database.db, stores(name, also)))?.reason;
+  const check = async (name: string, also?: string, db = database.db) =>
+    (await claimOrCheckStores(db, stores(name, also)))?.reason;
   const markerOf = (name: string) => readFile(join(base, name, '.installation'), 'utf8').catch(() => undefined);
   return { base, stores, check, markerOf };
 }
@@ -56,8 +58,15 @@ test('the store of another installation is refused, also beside our own', async 
   await writeFile(join(base, 'strange', '.installation'), '019abc12-3456-7def-8901-234567890abc\n');
   assert.match(String(await check('strange')), /RESULT_STORE .* belongs to another installation/);
   assert.match(String(await check('results', 'strange')), /RESULT_STORE_ALSO .* belongs to another installation/);
-  const { remedy = '' } = (await claimOrCheckStores(database.db, stores('strange'))) ?? {};
-  assert.match(remedy, /Set RESULT_STORE to that of the other processes.*"videogen media adopt"/);
+  const remedyOf = async (...names: [string, string?]) =>
+    (await claimOrCheckStores(database.db, stores(...names)))?.remedy ?? '';
+  const adopt = ' to that of the other processes.*"videogen media adopt"';
+  assert.match(await remedyOf('strange'), new RegExp(`Set RESULT_STORE${adopt}`));
+  assert.match(await remedyOf('unmarked'), new RegExp(`Set RESULT_STORE${adopt}`));
+  assert.match(await remedyOf('results', 'strange'), new RegExp(`Set RESULT_STORE_ALSO${adopt}`));
+  await claimOrCheckNamespace(database.db, 'videogen');
+  const { remedy } = (await claimOrCheckNamespace(database.db, 'test')) ?? {};
+  assert.match(String(remedy), new RegExp(`Set TEMPORAL_NAMESPACE${adopt}`));
 });
 
 test('a move to another store marks it while it is the second one, and the old one may then be removed', async (t) => {
@@ -97,6 +106,25 @@ test('a process that died while it marked its store is replaced', async (t) => {
   const text = `update installation set claimed_at = now() - interval '61 seconds'`;
   await database.db.run({ name: 'test-old-claim', text });
   assert.equal(await check('results'), undefined);
+});
+
+test('a process waits five seconds for another one to mark its store, whose claim ends after a minute', async (t) => {
+  const { check, markerOf } = await folders(t);
+  const text = `update installation set claimed_at = now() - interval '50 seconds'`;
+  await database.db.run({ name: 'test-claim', text });
+  mockTimers(t, { apis: ['setTimeout'] });
+  let claims = 0;
+  const run: Database['run'] = async (statement, values) => {
+    const rows = await database.db.run(statement, values);
+    if (statement.name !== 'claim-stores') return rows as never;
+    claims += 1;
+    setImmediate(() => t.mock.timers.tick(250));
+    return rows as never;
+  };
+  const db = { ...database.db, run };
+  await assert.rejects(check('results', undefined, db), /another process has not marked its result store yet/);
+  assert.equal(claims, 20);
+  assert.equal(await markerOf('results'), undefined);
 });
 
 test('an operator adopts both stores and the namespace, for the next processes', async (t) => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pino } from 'pino';
 import {
   defaultStoreLocation,
   openStore,
@@ -35,6 +38,33 @@ test('a store in folders is made private at the start, and reads what lies in th
   await assert.rejects(openStore(alsoBroken, log, { writes: true }), /RESULT_STORE_ALSO/);
   const forLinks = await openStoreForLinks({ ...links, resultStore: broken });
   assert.match(forLinks.link(key), /^http:\/\/media\.test\/media\/results\/1\/video\.mp4\?/);
+});
+
+test('a bucket that nobody reaches at the start is in the log and opened, and one that refuses us is not opened', async (t) => {
+  for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' })) {
+    const before = process.env[name];
+    process.env[name] = value;
+    t.after(() => (before === undefined ? delete process.env[name] : (process.env[name] = before)));
+  }
+  const lines: string[] = [];
+  const noted = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
+  const resultStore = { kind: 'bucket', bucket: 'videos', prefix: 'a/' } as const;
+  const open = (s3Endpoint: string) => openStore({ ...links, resultStore, s3Endpoint }, noted, { writes: false });
+  const opened = await open('http://127.0.0.1:1');
+  assert.match(opened.link(key), /^http:\/\/media\.test\/media\//);
+  const [line, ...others] = lines.map((one) => JSON.parse(one) as { readonly err: { readonly message: string } });
+  const { err, ...fields } = line ?? assert.fail();
+  const msg = 'result store unavailable at the start; tasks wait for it';
+  assert.deepEqual([fields, others], [{ level: 40, store: 's3://videos/a', msg }, []]);
+  assert.match(err.message, /check failed in the result store s3:\/\/videos\/a: .*ECONNREFUSED/);
+  const refusing = createServer((_request, response) => {
+    response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+  });
+  await new Promise<void>((listening) => refusing.listen(0, '127.0.0.1', listening));
+  t.after(() => refusing.close());
+  const { port } = refusing.address() as AddressInfo; // of a TCP server
+  await assert.rejects(open(`http://127.0.0.1:${port}`), { name: 'SetupError', message: /s3:ListBucket/ });
+  assert.equal(lines.length, 1);
 });
 
 test('the store is a folder among the data unless a setting names another one', () => {

@@ -65,6 +65,9 @@ test('a list has each file once, and a new file goes to the new store alone', as
   await put(stores, 'results/new/video.mp4', 'new');
   assert.equal(await first.sizeOf('results/new/video.mp4'), 3);
   assert.equal(await also.sizeOf('results/new/video.mp4'), undefined);
+  const [byLink, byOtherLink] = ['first', 'also'].map((name) => ({ uploadLink: () => Promise.resolve(name) }));
+  const linked = createTwoStores({ ...first, ...byLink }, { ...also, ...byOtherLink });
+  assert.equal(await linked.uploadLink('results/new/video.mp4', 1_000), 'first');
 });
 
 test('a delete leaves the file in neither store, and touches no other', async (t) => {

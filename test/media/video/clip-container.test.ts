@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { clipContainerOf, ClipRefusal } from '../../../src/media/video/clip-container.ts';
@@ -96,3 +96,24 @@ for (const [what, bytes, expected] of files)
     const shown = typeof found === 'object' ? `${found.kind} ${found.demuxer} ${found.fileName}` : (found ?? 'none');
     assert.equal(shown, expected);
   });
+
+test('an index has 32 MiB at most', async (t) => {
+  const path = join(await temporaryFolder(t), 'clip');
+  const head = (type: string, contentBytes: number) => {
+    const header = latin1(`....${type}`);
+    header.writeUInt32BE(header.length + contentBytes);
+    return header;
+  };
+  const [brand, video] = [box('ftyp', latin1('isom\0\0\0\0')), track('vide')];
+  for (const [bytes, fileName] of [
+    [32 * 1024 * 1024, 'video.mp4'],
+    [32 * 1024 * 1024 + 1, undefined],
+  ] as const) {
+    const filler = head('free', bytes - video.length - 8);
+    await writeFile(path, Buffer.concat([brand, head('moov', bytes), video, filler]));
+    await truncate(path, brand.length + 8 + bytes);
+    const found = clipContainerOf(path);
+    if (fileName === undefined) await assert.rejects(found, { name: 'ClipRefusal', message: cutOff });
+    else assert.equal((await found)?.fileName, fileName);
+  }
+});

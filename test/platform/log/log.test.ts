@@ -23,6 +23,13 @@ for (const [how, code] of Object.entries(ends)) {
   });
 }
 
+test('a line has its level, its time and its fields, and nothing about the machine', () => {
+  const [line = '{}'] = runLogging('', '').split('\n');
+  const { time, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  assert.deepEqual(fields, { level: 30, msg: 'first' });
+  assert.match(String(time), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});
+
 test('an error is logged without the fields that PostgreSQL adds to it: they hold the failing row, and with it a prompt', () => {
   const text = runLogging(
     `const error = Object.assign(new Error('violates a check'), { code: '23514', detail: 'Failing row: a secret prompt' });

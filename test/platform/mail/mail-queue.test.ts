@@ -61,6 +61,12 @@ const stateOf = async (email: string) => {
   ]);
   return mail;
 };
+/** The lines of the log about mails, from this one on. */
+const linesSince = (line: number) =>
+  service.log
+    .slice(line)
+    .filter(({ msg }) => String(msg).startsWith('mail '))
+    .map(({ time: _time, pid: _pid, hostname: _host, ...fields }) => fields);
 const request = (email: string) => newBrowser(service).ask('POST', '/api/console/v1/sign-up', { body: { email } });
 
 test('invitations and resets are also sent by e-mail, and operators get the link, too; owners of accounts do not', async () => {
@@ -137,14 +143,31 @@ test('an unreachable or deferring mail server is retried a few times, then the m
   }
   await sendAll();
   assert.deepEqual(await stateOf('deferred@example.com'), { state: 'failed', attempts: maxMailAttempts, erased: true });
-  const lines = service.log.slice(earlierLines).filter(({ msg }) => String(msg).startsWith('mail '));
+  const [link] = await query(`select id as "mailId", link_id as "linkId", kind from mails`);
+  const refusals = [{ reason: 'ESOCKET' }, { reason: 'EENVELOPE', status: 451 }];
   assert.deepEqual(
-    lines.map(({ msg, attempts }) => [attempts, msg]),
-    Array.from({ length: maxMailAttempts }, (_, index) => [
-      index + 1,
-      index + 1 < maxMailAttempts ? 'mail attempt failed; it is retried' : 'mail not sent',
-    ]),
+    linesSince(earlierLines),
+    Array.from({ length: maxMailAttempts }, (_, index) => ({
+      level: 40,
+      ...link,
+      attempts: index + 1,
+      ...refusals[index % 2],
+      msg: index + 1 < maxMailAttempts ? 'mail attempt failed; it is retried' : 'mail not sent',
+    })),
   );
+});
+
+test('a mail that is sent, and a queue that cannot be read, are in the log', async () => {
+  const earlierLines = service.log.length;
+  await request('logged@example.com');
+  const [link] = await query(`select id as "mailId", link_id as "linkId", kind from mails`);
+  await sendAll();
+  const unreadable = { ...service.database.db, run: () => Promise.reject(new Error('planned')) };
+  await sendDueMails({ ...senderTo(mailServer.url), db: unreadable });
+  const [sent, failed, ...others] = linesSince(earlierLines);
+  assert.deepEqual(sent, { level: 30, ...link, attempts: 1, msg: 'mail sent' });
+  assert.deepEqual([failed?.['level'], failed?.['msg'], others], [40, 'mail queue unavailable', []]);
+  assert.match(JSON.stringify(failed?.['error']), /"message":"planned"/);
 });
 
 test('a recipient that the server refuses, and a link that has expired, are not tried again', async () => {

@@ -30,3 +30,31 @@ test('a server on this machine gets password and mail without TLS', async (t) =>
   await createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail);
   assert.deepEqual([mails.passwords, mails.encrypted], [[account.password], [false]]);
 });
+
+test('a mail goes to one address, however it is written, and no program answers it', async (t) => {
+  const mails = await startMailServer();
+  t.after(() => mails.close());
+  const from = 'Us <a@example.com>';
+  await createMailer({ url: mails.url, from })('ann,eve@example.com', mail);
+  const text = `${mail.text}\n`;
+  const sent = { to: '"ann,eve"@example.com', from, subject: mail.subject, text, automatic: 'auto-generated' };
+  assert.deepEqual(mails.received, [sent]);
+});
+
+test('a text that the server refuses is not sent again', async (t) => {
+  const mails = await startMailServer();
+  t.after(() => mails.close());
+  mails.behavior = 'reject text';
+  const sending = createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail);
+  await assert.rejects(sending, { name: 'MailRefused' });
+});
+
+test('without a port the mail server is asked at the port of its protocol', async () => {
+  for (const [url, port] of [
+    ['smtp://127.0.0.1', 587],
+    ['smtps://[::1]', 465],
+  ] as const) {
+    const sending = createMailer({ url, from: 'a@example.com' })('ann@example.com', mail);
+    await assert.rejects(sending, (error: Error) => error.message.includes(`:${port}`), url);
+  }
+});

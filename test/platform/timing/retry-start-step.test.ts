@@ -46,17 +46,17 @@ for (const [what, error, isRepeated] of [
 
 test('the log has each failure with the pause after it, and the success only of a step that failed before', async () => {
   const lines: Record<string, unknown>[] = [];
-  const noting = pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
+  const noting = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
   const { signal } = new AbortController();
   let attempts = 0;
   const attempt = () => ((attempts += 1) < 2 ? Promise.reject(refused()) : Promise.resolve());
   await retryStartStep({ step, log: noting, signal }, attempt);
   await retryStartStep({ step: 'another', log: noting, signal }, attempt);
   assert.deepEqual(
-    lines.map(({ msg, step: of, attempts: count, pauseMs }) => [msg, of, count, pauseMs]),
+    lines.map(({ time: _time, err, ...fields }) => [fields, err && (err as Error).message]), // as describeErrorForLog has it
     [
-      ['start step failed; it is retried', step, 1, 250],
-      ['start step succeeded', step, 2, undefined],
+      [{ level: 40, step, attempts: 1, pauseMs: 250, msg: 'start step failed; it is retried' }, refused().message],
+      [{ level: 30, step, attempts: 2, msg: 'start step succeeded' }, undefined],
     ],
   );
 });

@@ -11,10 +11,12 @@ export type ReceivedMail = {
   readonly from: string;
   readonly subject: string;
   readonly text: string;
+  /** The header `Auto-Submitted`, which programs that answer mails read. */
+  readonly automatic: string;
 };
 
-/** `hang`: connections get no greeting. `defer` and `reject`: recipients get 451 and 550. */
-type Behavior = 'accept' | 'hang' | 'defer' | 'reject';
+/** `hang`: connections get no greeting. `defer` and `reject`: recipients get 451 and 550. `reject text`: texts get 500. */
+type Behavior = 'accept' | 'hang' | 'defer' | 'reject' | 'reject text';
 
 /** A real SMTP server. */
 export type MailServer = {
@@ -59,17 +61,18 @@ export async function startMailServer({ user, password, tls, host = '127.0.0.1' 
       if (mails.behavior !== 'hang') done();
     },
     onRcptTo: (_address, _session, done) => {
-      if (mails.behavior === 'accept') done();
+      if (mails.behavior === 'accept' || mails.behavior === 'reject text') done();
       else done(mails.behavior === 'defer' ? withCode(451, 'greylisted') : withCode(550, 'mailbox unknown'));
     },
     onData: (stream, { envelope, secure }, done) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
+        if (mails.behavior === 'reject text') return done(withCode(500, 'looks like spam'));
         const to = envelope.rcptTo.map(({ address }) => address).join();
         encrypted.push(secure);
         received.push({ to, ...parseMail(Buffer.concat(chunks).toString()) });
-        done();
+        return done();
       });
     },
   });
@@ -106,7 +109,8 @@ function parseMail(mail: string) {
     text
       .replaceAll('=\n', '')
       .replaceAll(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-  return { from: headerOf('From'), subject: headerOf('Subject'), text: isQuoted ? decode(encoded) : encoded };
+  const headers = { from: headerOf('From'), subject: headerOf('Subject'), automatic: headerOf('Auto-Submitted') };
+  return { ...headers, text: isQuoted ? decode(encoded) : encoded };
 }
 
 /** The address of the link in a mail. */

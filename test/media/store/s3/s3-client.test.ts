@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setupErrorOf } from '../../../../src/media/store/s3/s3-client.ts';
+import {
+  callBucket,
+  callBucketForFile,
+  isRangeNotSatisfiable,
+  setupErrorOf,
+} from '../../../../src/media/store/s3/s3-client.ts';
 import type { BucketLocation } from '../../../../src/media/store/store-location.ts';
 
 const location: BucketLocation = { kind: 'bucket', bucket: 'videos', prefix: '' };
@@ -38,4 +43,39 @@ test('outages, and statuses that pass, are no fault of the settings; any other r
     assert.equal(setupErrorOf(answered('Any', status), location), undefined, String(status));
   for (const status of [400, 404, 409, 424, 426, 428, 430, 499])
     assert.match(setupErrorOf(answered('Any', status), location)?.message ?? '', /refuses the request: of the store/);
+});
+
+test('the message has the store, the code and what to correct, also without a region', () => {
+  const cause = answered('NoSuchBucket', 404);
+  const { message, cause: kept } = setupErrorOf(cause, { ...location, prefix: 'a/' }) ?? assert.fail();
+  const start = 'The result store s3://videos/a cannot be used (NoSuchBucket). ';
+  assert.equal(message, `${start}The bucket does not exist. Create it, or correct RESULT_STORE.`);
+  assert.equal(kept, cause);
+  assert.match(
+    setupErrorOf(new Error('Region is missing'), location)?.message ?? '',
+    /Set AWS_REGION to the region of/,
+  );
+});
+
+test('a range is not satisfiable by its code or by its status', () => {
+  const errors = [answered('InvalidRange'), answered('Any', 416), answered('Any', 400), 'InvalidRange'];
+  assert.deepEqual(errors.map(isRangeNotSatisfiable), [true, true, false, false]);
+});
+
+test('a request that fails says which one, and why; a missing file is no failure', async () => {
+  const failing = (cause: unknown) => callBucketForFile(location, 'get', () => Promise.reject(cause));
+  const failed = (cause: unknown, why: string) => {
+    const message = `get failed in the result store s3://videos: ${why}`;
+    return assert.rejects(failing(cause), { name: 'StoreUnavailable', message, cause });
+  };
+  await failed(answered('Any', 503), 'of the store');
+  await failed('a text', 'a text');
+  const refusal = answered('Any', 404);
+  await failed(refusal, setupErrorOf(refusal, location)?.message ?? '');
+  assert.equal(await failing(answered('NoSuchKey', 404)), undefined);
+  await assert.rejects(
+    callBucket(location, 'check', () => failing(answered('Any'))),
+    /check failed/,
+  );
+  assert.equal(await callBucket(location, 'check', () => Promise.resolve('done')), 'done');
 });
