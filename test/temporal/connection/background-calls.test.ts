@@ -47,17 +47,18 @@ test('while Temporal is unavailable eight calls are retried, the others wait unt
 
 test('a call that Temporal rejects is not retried and delays no other one', async () => {
   const begun: number[] = [];
-  const failed: number[] = [];
+  const failed: unknown[] = [];
+  const rejection = new Error('3 INVALID_ARGUMENT');
   const calls = createBackgroundCalls<number>(
     async (task) => {
-      if (task % 2 === 0) throw new Error('3 INVALID_ARGUMENT');
+      if (task % 2 === 0) throw rejection;
       begun.push(task);
     },
-    (_error, task) => failed.push(task),
+    (error, task) => failed.push([error, task]),
   );
   for (const task of numbers(100)) calls.call(task);
   await calls.drain(180_000);
-  assert.deepEqual([begun.length, failed.length], [50, 50]);
+  assert.deepEqual([begun.length, failed.length, failed[1]], [50, 50, [rejection, 2]]);
 });
 
 test('a process that drains while Temporal is unavailable makes no further calls, which would fail, and ends', async () => {
