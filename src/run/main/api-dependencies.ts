@@ -209,7 +209,7 @@ export function mailSecretBoxOf({ secret, secretPrevious }: Settings): SecretBox
 }
 
 /** Calls to Temporal, most of which no answer to a client waits for. */
-function createEngineCalls(engine: WorkflowEngine, log: Log) {
+export function createEngineCalls(engine: WorkflowEngine, log: Log) {
   const background: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
   const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {
     const calls = createBackgroundCalls<Input>(send, (err, input) => {

@@ -1,15 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { pino } from 'pino';
 import { createAccount } from '../../../src/credits/open-account.ts';
+import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { externalSettings } from '../../../src/run/config/settings-and-derived-values.ts';
-import { mailSecretBoxOf, needsFromSettings, openApiDependencies } from '../../../src/run/main/api-dependencies.ts';
+import {
+  createEngineCalls,
+  mailSecretBoxOf,
+  needsFromSettings,
+  openApiDependencies,
+} from '../../../src/run/main/api-dependencies.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { owedDeliveryIds } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 
 const secrets = { now: 's'.repeat(32), before: 'p'.repeat(32) };
@@ -135,6 +143,92 @@ test('mails that wait are opened with the secret of their time', () => {
     assert.equal(box.open(sealed, 'its context'), 'a mail');
   }
   assert.throws(() => box.open(createSecretBox(secrets.now).seal('a secret', 'its context'), 'its context'));
+});
+
+const engineMethods = [
+  'startTask',
+  'cancelWorkflow',
+  'testProvider',
+  'retryNow',
+  'startDelivery',
+  'redeliver',
+] as const satisfies readonly (keyof WorkflowEngine)[];
+
+/** An engine that notes its calls and gives this answer. */
+function engineOf(calls: unknown[], answer: () => unknown) {
+  const methods = engineMethods.map((name) => [
+    name,
+    async (input: unknown) => {
+      calls.push([name, input]);
+      return answer();
+    },
+  ]);
+  return Object.fromEntries(methods) as WorkflowEngine; // All that these calls use of an engine.
+}
+
+const drain = (background: ReturnType<typeof createEngineCalls>['background']) =>
+  Promise.all(background.map((calls) => calls.drain(10_000)));
+
+test('a cancelled task without a workflow has its deliveries started, and one with a workflow only ends that', async () => {
+  const task = { taskId: randomUUID(), accountId: 'alice', hasCallback: true, hasEvent: true };
+  const cancelled = ['cancelWorkflow', task.taskId];
+  const started = owedDeliveryIds(task.taskId, task).map((deliveryId) => [
+    'startDelivery',
+    { deliveryId, accountId: 'alice' },
+  ]);
+  assert.equal(started.length, 2);
+  for (const [hasWorkflow, expected] of [
+    [true, [cancelled]],
+    [false, [cancelled, ...started]],
+  ] as const) {
+    const calls: unknown[] = [];
+    const { ports, background } = createEngineCalls(
+      engineOf(calls, () => hasWorkflow),
+      pino({ level: 'silent' }),
+    );
+    ports.stopTask(task);
+    await drain(background);
+    assert.deepEqual(calls, expected);
+  }
+});
+
+test('a call to Temporal that fails is logged with what it was about, and a provider is then not tested', async () => {
+  const lines: string[] = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
+  const calls: unknown[] = [];
+  const engine = engineOf(calls, () => Promise.reject(new Error('a test')));
+  const { startTask, ports, background } = createEngineCalls(engine, log);
+  const [taskId, accountId, deliveryId] = ['t', 'a', 'd'];
+  startTask({ taskId, accountId, model: 'm' });
+  ports.stopTask({ taskId, accountId, hasCallback: true });
+  ports.retryTask({ taskId });
+  ports.redeliver({ deliveryId, accountId });
+  assert.deepEqual(await ports.testProvider('fal'), { outcome: 'no_worker' });
+  await drain(background);
+  const called = { startTask: { taskId, accountId, model: 'm' }, cancelWorkflow: taskId, retryNow: taskId };
+  assert.deepEqual(Object.fromEntries(calls as [string, unknown][]), {
+    ...called,
+    redeliver: { deliveryId, accountId },
+    testProvider: 'fal',
+  });
+  const said = lines.map((line) => JSON.parse(line) as { level: number; err: { message: string }; msg: string });
+  assert.deepEqual(
+    said
+      .map(({ err, msg, ...fields }) => ({ ...fields, message: err.message, msg }))
+      .toSorted((a, b) => (a.msg < b.msg ? -1 : 1)),
+    [
+      { deliveryId, accountId, msg: 'callback redelivery deferred to reconcile' },
+      { provider: 'fal', msg: 'provider not tested' },
+      { taskId, msg: 'task retry not sent yet; repeated while Temporal is unavailable' },
+      {
+        taskId,
+        accountId,
+        hasCallback: true,
+        msg: 'workflow not cancelled yet; retried while Temporal is unavailable',
+      },
+      { taskId, accountId, model: 'm', msg: 'workflow start deferred; reconcile will start it' },
+    ].map(({ msg, ...fields }) => ({ level: 40, ...fields, message: 'a test', msg })),
+  );
 });
 
 let environment: TestEnvironment;
