@@ -12,6 +12,7 @@ const examples = ['cs_1', 'cs_2', 'cs_3'];
 
 /** The finding has these words, which name its reason. */
 const rows: readonly [PaymentsToCheck['provider'], number, Partial<PaymentHealth>, string, RegExp][] = [
+  [off, 0, { ungranted: 1, examples: ['cs_1'] }, 'error', /: cs_1$/],
   [off, 0, { ungranted: 3, examples }, 'error', /cs_1, cs_2, cs_3$/],
   [live, 2, { ungranted: 5, examples, recentLate: 1 }, 'error', /cs_3 and 2 more$/],
   [off, 0, {}, 'ok', /^off/],

@@ -12,6 +12,7 @@ import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { type QueueName, taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { readPollers } from '../../../src/temporal/connection/server-facts.ts';
+import { createMissingSchedule, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';
 
 const targetOf = (namespace: string, address = temporalAddress()) => ({ connection: { address }, namespace });
@@ -34,6 +35,47 @@ test('doctor reports the schedules and the queues of an installation without wor
     'queue generation: error',
   ]);
   assert.equal(await findTemporalProblem(target), undefined);
+});
+
+test('a queue without a worker, and a schedule that is missing or paused, are named, with the command that corrects them', async (t) => {
+  const target = targetOf('default');
+  const taskQueue = `test-${randomUUID()}`;
+  const queues = taskQueuesOf(taskQueue);
+  const found = async (check: string) => {
+    const findings = await checkTemporal({ target, taskQueue, queues: ['tasks', 'callbacks'] });
+    return findings.find((finding) => finding.check === check);
+  };
+  const [first, second, ...others] = scheduleNames.map((name) => `${taskQueue}-${name}`);
+  const remedy = 'Start a worker of the queue tasks; a running one creates missing schedules again within a minute.';
+  const missing = { check: 'schedules', state: 'error', remedy };
+  const all = [first, second, ...others].join(', ');
+  assert.deepEqual(await found('schedules'), { ...missing, message: `missing: ${all}` });
+  assert.deepEqual(await found('queue callbacks'), {
+    check: 'queue callbacks',
+    state: 'error',
+    message: `no worker serves ${taskQueue}-callbacks, so its work waits`,
+    remedy: 'Start a worker: videogen worker --queues callbacks',
+  });
+  const { client, close } = connectTemporal(target);
+  const handleOf = (id = '') => client.schedule.getHandle(id);
+  for (const name of scheduleNames) await createMissingSchedule(client, queues, name);
+  t.after(async () => {
+    await Promise.all([second, ...others].map((id) => handleOf(id).delete()));
+    await close();
+  });
+  const exist = `${scheduleNames.length} exist, and none is paused`;
+  assert.deepEqual(await found('schedules'), { check: 'schedules', state: 'ok', message: exist });
+  await handleOf(second).pause();
+  // Temporal processes a pause after it has answered.
+  while (!(await handleOf(second).describe()).state.paused) await setTimeout(20);
+  assert.deepEqual(await found('schedules'), {
+    check: 'schedules',
+    state: 'warning',
+    message: `${second} is paused`,
+    remedy: `temporal schedule toggle --unpause --schedule-id ${second} --reason back`,
+  });
+  await handleOf(first).delete();
+  assert.deepEqual(await found('schedules'), { ...missing, message: `missing: ${first}` });
 });
 
 /** Polls a queue for tasks of these kinds, as a worker without a version does, until the test ends. */

@@ -85,6 +85,9 @@ test('the secret is created once and never replaced, even if it is damaged', asy
   const secret = await readOrCreateSecret(folder);
   assert.match(secret, /^[\w-]{43}$/);
   assert.equal(await readOrCreateSecret(folder), secret);
+  assert.deepEqual([await readdir(folder), (await stat(path)).mode & 0o777], [['secret'], 0o600]);
+  await writeFile(path, secret.slice(0, 32));
+  assert.equal(await readOrCreateSecret(folder), secret.slice(0, 32), 'the shortest');
   for (const damaged of ['', '\n', secret.slice(0, 31)]) {
     await writeFile(path, damaged);
     await assert.rejects(readOrCreateSecret(folder), {

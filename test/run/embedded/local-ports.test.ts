@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { readPort, reserveFreePort, readOrReservePort, tryReservePort } from '../../../src/run/embedded/local-ports.ts';
+import { readPort, readOrReservePort, tryReservePort } from '../../../src/run/embedded/local-ports.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -23,9 +23,12 @@ test('a port that a process has chosen is chosen by no other until that process 
 test('a stored port stays the same, and is replaced when a program listens on it', async (t) => {
   const file = await awkwardFolder();
   await mkdir(dirname(file), { recursive: true });
-  const port = await reserveFreePort();
+  const earlier = await runStarter('port');
+  await earlier.kill();
+  const port = Number(earlier.report['port']);
   await writeFile(file, `${port}\n`);
   assert.equal(await readOrReservePort(file), port);
+  assert.equal(await tryReservePort(port), false, 'no other program chooses it');
   const program = createServer().listen(port, '127.0.0.1');
   t.after(() => void program.close());
   await once(program, 'listening');

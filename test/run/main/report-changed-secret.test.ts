@@ -25,10 +25,10 @@ test('a process says at the start that VIDEOGEN_SECRET does not open what is sto
     return { lines: lines.join(''), said: said.join('') };
   };
   const { lines, said } = await report({ secret: other });
-  assert.match(lines, /"level":50.*VIDEOGEN_SECRET does not open 1 of 1 callback secrets/);
+  assert.match(lines, /"level":50.*"remedy":"Name the secret .*VIDEOGEN_SECRET does not open 1 of 1 callback secrets/);
   assert.match(
     said,
-    /callbacks cannot be signed\. Name the secret .* VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate/,
+    /^VIDEOGEN_SECRET does not open 1 of 1 .* callbacks cannot be signed\. Name the secret .* VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate/,
   );
   assert.deepEqual(await report({ secret }), { lines: '', said: '' });
   assert.deepEqual(await report({ secret: other, secretPrevious: [secret] }), { lines: '', said: '' });
@@ -39,6 +39,6 @@ test('a process says at the start that VIDEOGEN_SECRET does not open what is sto
   assert.deepEqual(await trySecrets(database.db, both), { tried: 2, unopened: 0, older: 1 });
   const unavailable = { ...database.db, run: () => Promise.reject(new Error('unavailable')) };
   const unchecked = await report({ secret }, unavailable);
-  assert.match(unchecked.lines, /"level":40.*stored secrets not checked/);
+  assert.match(unchecked.lines, /"level":40.*"message":"unavailable".*stored secrets not checked/);
   assert.equal(unchecked.said, '');
 });

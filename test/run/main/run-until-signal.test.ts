@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createLog } from '../../../src/platform/log/log.ts';
+import { pino } from 'pino';
 import { SetupError } from '../../../src/platform/errors.ts';
 import {
   createFatalPromise,
@@ -55,6 +55,8 @@ type Stopped = {
 /** Runs a part that notes its calls until the signal, or without one until a fatal error. */
 function stop(t: TestContext, { signal, delayMs, leaves }: Stopped, close = () => Promise.resolve()) {
   const calls: string[] = [];
+  const lines: string[] = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
   const fatal = createFatalPromise();
   if (signal === undefined) fatal.reject(new Error('a test'));
   t.mock.method(process, 'exit', ((code: number) => void calls.push(`exit ${code}`)) as unknown as typeof process.exit);
@@ -69,8 +71,8 @@ function stop(t: TestContext, { signal, delayMs, leaves }: Stopped, close = () =
     signal: signal === undefined ? new Promise(() => {}) : Promise.resolve(signal),
     delayMs,
   };
-  const ended: Promise<unknown> = runUntilSignal(part, fatal.promise, createLog({ level: 'silent' }), given);
-  return { calls, ended };
+  const ended: Promise<unknown> = runUntilSignal(part, fatal.promise, log, given);
+  return { calls, lines, ended };
 }
 
 test('only SIGTERM announces the end before the drain, and only a fatal error is a failure', async (t) => {
@@ -82,16 +84,20 @@ test('only SIGTERM announces the end before the drain, and only a fatal error is
     [undefined, 1, true, ['close', 'exit 1']],
   ];
   for (const [signal, delayMs, leaves, expected] of rows) {
-    const { calls, ended } = stop(t, { signal, delayMs, leaves });
+    const { calls, lines, ended } = stop(t, { signal, delayMs, leaves });
     await ended;
     assert.deepEqual(calls, expected, `${signal} ${delayMs} ${leaves}`);
+    const logged = lines.join('');
+    assert.equal(/"level":60,"err":\{.*"message":"a test"/.test(logged), signal === undefined, logged);
+    assert.equal(/"level":30,"delayMs":1,"msg":"shutdown announced/.test(logged), calls.includes('leave'), logged);
+    assert.match(logged, /"msg":"draining"\}\n.*"msg":"stopped"\}\n$/);
     t.mock.restoreAll();
   }
 });
 
 test('the listener stays open for the delay, and a process that does not drain in 45 seconds ends', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { calls } = stop(t, { signal: 'SIGTERM', delayMs: 8_000, leaves: true }, () => new Promise(() => {}));
+  const { calls, lines } = stop(t, { signal: 'SIGTERM', delayMs: 8_000, leaves: true }, () => new Promise(() => {}));
   const is = (...expected: readonly string[]) => untilTurn(expected.join(), () => calls.join() === expected.join());
   await is('leave');
   t.mock.timers.tick(7_999);
@@ -102,6 +108,7 @@ test('the listener stays open for the delay, and a process that does not drain i
   await is('leave', 'close');
   t.mock.timers.tick(1);
   await is('leave', 'close', 'exit 1');
+  assert.match(lines.at(-1) ?? '', /"level":50,"msg":"drain timed out"/);
 });
 
 test('an error of the start is printed, a bug with its stack, and is the exit code', (t) => {

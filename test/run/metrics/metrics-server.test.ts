@@ -37,6 +37,19 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
   await assert.rejects(send('GET', '/healthz'), /ECONNREFUSED/);
 });
 
+test('a port that is in use is an error that names METRICS_PORT and the port', async () => {
+  const metricsPort = await reserveFreePort();
+  const part = await startMetricsServer({ host, metricsPort }, log, createMetrics());
+  try {
+    await assert.rejects(startMetricsServer({ host, metricsPort }, log, createMetrics()), {
+      name: 'SetupError',
+      message: new RegExp(`${metricsPort}.*METRICS_PORT`),
+    });
+  } finally {
+    await part.close();
+  }
+});
+
 test('without METRICS_PORT nothing is served', async () => {
   const part = await startMetricsServer({ host, metricsPort: undefined }, log, createMetrics());
   await part.close();

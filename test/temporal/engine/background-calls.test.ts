@@ -1,7 +1,11 @@
 import { ServiceError } from '@temporalio/client';
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createBackgroundCalls } from '../../../src/temporal/engine/background-calls.ts';
+import { pino } from 'pino';
+import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
+import { owedDeliveryIds } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { createBackgroundCalls, createEngineCalls } from '../../../src/temporal/engine/background-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** The error of the client while Temporal is unreachable. */
@@ -47,17 +51,18 @@ test('while Temporal is unavailable eight calls are retried, the others wait unt
 
 test('a call that Temporal rejects is not retried and delays no other one', async () => {
   const begun: number[] = [];
-  const failed: number[] = [];
+  const failed: unknown[] = [];
+  const rejection = new Error('3 INVALID_ARGUMENT');
   const calls = createBackgroundCalls<number>(
     async (task) => {
-      if (task % 2 === 0) throw new Error('3 INVALID_ARGUMENT');
+      if (task % 2 === 0) throw rejection;
       begun.push(task);
     },
-    (_error, task) => failed.push(task),
+    (error, task) => failed.push([error, task]),
   );
   for (const task of numbers(100)) calls.call(task);
   await calls.drain(180_000);
-  assert.deepEqual([begun.length, failed.length], [50, 50]);
+  assert.deepEqual([begun.length, failed.length, failed[1]], [50, 50, [rejection, 2]]);
 });
 
 test('a process that drains while Temporal is unavailable makes no further calls, which would fail, and ends', async () => {
@@ -95,4 +100,87 @@ test('calls that do not fit into memory are dropped', async () => {
   release();
   await calls.drain(180_000);
   assert.equal(begun, 10_008, 'ten thousand waiting and those that were running');
+});
+
+const engineMethods = [
+  'startTask',
+  'cancelWorkflow',
+  'testProvider',
+  'retryNow',
+  'startDelivery',
+  'redeliver',
+] as const satisfies readonly (keyof WorkflowEngine)[];
+
+/** An engine that notes its calls and gives this answer. */
+function engineOf(calls: unknown[], answer: () => unknown) {
+  const methods = engineMethods.map((name) => [
+    name,
+    async (input: unknown) => {
+      calls.push([name, input]);
+      return answer();
+    },
+  ]);
+  return Object.fromEntries(methods) as WorkflowEngine; // All that these calls use of an engine.
+}
+
+test('a cancelled task without a workflow has its deliveries started, and one with a workflow only ends that', async () => {
+  const task = { taskId: randomUUID(), accountId: 'alice', hasCallback: true, hasEvent: true };
+  const cancelled = ['cancelWorkflow', task.taskId];
+  const started = owedDeliveryIds(task.taskId, task).map((deliveryId) => [
+    'startDelivery',
+    { deliveryId, accountId: 'alice' },
+  ]);
+  assert.equal(started.length, 2);
+  for (const [hasWorkflow, expected] of [
+    [true, [cancelled]],
+    [false, [cancelled, ...started]],
+  ] as const) {
+    const calls: unknown[] = [];
+    const { calls: ports, drain } = createEngineCalls(
+      engineOf(calls, () => hasWorkflow),
+      pino({ level: 'silent' }),
+    );
+    ports.stopTask(task);
+    await drain(10_000);
+    assert.deepEqual(calls, expected);
+  }
+});
+
+test('a call to Temporal that fails is logged with what it was about, and a provider is then not tested', async () => {
+  const lines: string[] = [];
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
+  const calls: unknown[] = [];
+  const engine = engineOf(calls, () => Promise.reject(new Error('a test')));
+  const { calls: ports, drain } = createEngineCalls(engine, log);
+  const [taskId, accountId, deliveryId] = ['t', 'a', 'd'];
+  ports.startTask({ taskId, accountId, model: 'm' });
+  ports.stopTask({ taskId, accountId, hasCallback: true });
+  ports.retryTask({ taskId });
+  ports.redeliver({ deliveryId, accountId });
+  assert.deepEqual(await ports.testProvider('fal'), { outcome: 'no_worker' });
+  await drain(10_000);
+  const called = { startTask: { taskId, accountId, model: 'm' }, cancelWorkflow: taskId, retryNow: taskId };
+  assert.deepEqual(Object.fromEntries(calls as [string, unknown][]), {
+    ...called,
+    redeliver: { deliveryId, accountId },
+    testProvider: 'fal',
+  });
+  const said = lines.map((line) => JSON.parse(line) as { level: number; err: { message: string }; msg: string });
+  assert.deepEqual(
+    said
+      .map(({ err, msg, ...fields }) => ({ ...fields, message: err.message, msg }))
+      .toSorted((a, b) => (a.msg < b.msg ? -1 : 1)),
+    [
+      { deliveryId, accountId, msg: 'callback redelivery deferred to reconcile' },
+      { provider: 'fal', msg: 'provider not tested' },
+      { taskId, msg: 'task retry not sent yet; repeated while Temporal is unavailable' },
+      {
+        taskId,
+        accountId,
+        hasCallback: true,
+        msg: 'workflow not cancelled yet; retried while Temporal is unavailable',
+      },
+      { taskId, accountId, model: 'm', msg: 'workflow start deferred; reconcile will start it' },
+    ].map(({ msg, ...fields }) => ({ level: 40, ...fields, message: 'a test', msg })),
+  );
 });

@@ -12,7 +12,11 @@ const callback = `callback-${taskId}`;
 const event = `callback-${taskEventId(taskId)}`;
 
 type Workflow = { readonly isRunning?: boolean; readonly run?: string; readonly listed?: readonly string[] };
-type Execution = { readonly workflowExecution: { readonly workflowId: string; readonly runId: string } };
+type Description = { readonly namespace: string; readonly execution: { readonly workflowId: string } };
+type Execution = {
+  readonly namespace: string;
+  readonly workflowExecution: { readonly workflowId: string; readonly runId: string };
+};
 
 /** A server with these workflows; notes what is terminated and deleted. */
 function clientOf(workflows: Readonly<Record<string, Workflow>>, deletion?: Error) {
@@ -30,7 +34,8 @@ function clientOf(workflows: Readonly<Record<string, Workflow>>, deletion?: Erro
       }),
     },
     workflowService: {
-      describeWorkflowExecution: async ({ execution: { workflowId } }: { execution: { workflowId: string } }) => {
+      describeWorkflowExecution: async ({ namespace, execution: { workflowId } }: Description) => {
+        assert.equal(namespace, 'videos');
         const { isRunning = false, run } = workflows[workflowId] ?? {};
         if (run === undefined) throw notFound;
         return { workflowExecutionInfo: { status: isRunning ? 1 : 2, execution: { runId: run } } };
@@ -40,7 +45,8 @@ function clientOf(workflows: Readonly<Record<string, Workflow>>, deletion?: Erro
         const workflowId = /^WorkflowId = '(.*)'$/.exec(query)?.[1] ?? '';
         return { executions: (workflows[workflowId]?.listed ?? []).map((runId) => ({ execution: { runId } })) };
       },
-      deleteWorkflowExecution: async ({ workflowExecution: { workflowId, runId } }: Execution) => {
+      deleteWorkflowExecution: async ({ namespace, workflowExecution: { workflowId, runId } }: Execution) => {
+        assert.equal(namespace, 'videos');
         ended.push(`deleted ${workflowId} ${runId}`);
         if (deletion !== undefined) throw deletion;
       },

@@ -10,8 +10,10 @@ type Described = { readonly pendingActivities: readonly unknown[] };
 /** A client whose descriptions come from `describe`, and a clock. */
 function engine(describe: () => Promise<Described>, payloadCodecs: readonly PayloadCodec[] = []) {
   const counted = { descriptions: 0 };
+  const requests: object[] = [];
   const clock = { nowMs: 0 };
-  const describeWorkflowExecution = () => {
+  const describeWorkflowExecution = (request: object) => {
+    requests.push(request);
     counted.descriptions += 1;
     return describe();
   };
@@ -24,7 +26,12 @@ function engine(describe: () => Promise<Described>, payloadCodecs: readonly Payl
     },
   };
   // A description uses only these members of the client.
-  return { counted, clock, progressOf: createTaskProgressReader(client as unknown as Client, () => clock.nowMs) };
+  return {
+    counted,
+    requests,
+    clock,
+    progressOf: createTaskProgressReader(client as unknown as Client, () => clock.nowMs),
+  };
 }
 
 function generatingAt(progress: number): Described {
@@ -48,6 +55,20 @@ test('simultaneous pollers of a task share one description, and so do those of t
   assert.deepEqual([...new Set(answers)], [40]);
   assert.equal(await progressOf(task), 40);
   assert.equal(counted.descriptions, 1);
+});
+
+test('the heartbeat is that of the generation, of the workflow of the task', async () => {
+  const other = { activityType: { name: 'storeResult' }, heartbeatDetails: { payloads: [] } };
+  const described = [
+    { pendingActivities: [other, ...generatingAt(40).pendingActivities] },
+    { pendingActivities: [{ activityType: { name: 'generateVideo' }, heartbeatDetails: null }] },
+  ];
+  const { requests, clock, progressOf } = engine(() => Promise.resolve(described.shift() ?? assert.fail()));
+  assert.equal(await progressOf(task), 40);
+  clock.nowMs = 3_000;
+  assert.equal(await progressOf(task), 40, 'a generation has no heartbeat at first');
+  const request = { namespace: 'default', execution: { workflowId: 'a' } };
+  assert.deepEqual(requests, [request, request]);
 });
 
 test('an engine that hangs delays no poller, and receives no second request', async () => {

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-steps.ts';
-import { ensureSchedules, readSchedule, runReconcile } from '../../../src/temporal/schedules/schedules.ts';
+import {
+  createMissingSchedule,
+  ensureSchedules,
+  readSchedule,
+  runReconcile,
+} from '../../../src/temporal/schedules/schedules.ts';
 
 const queues = taskQueuesOf('queue');
 
@@ -17,7 +22,7 @@ type Created = {
 type Change = (before: object) => object;
 
 /** A server that has the schedules, or has none, and notes what is requested. */
-function clientOf(exists: boolean) {
+function clientOf(exists: boolean, error?: Error) {
   const created: Created[] = [];
   const updated: object[] = [];
   const triggered: unknown[] = [];
@@ -33,6 +38,7 @@ function clientOf(exists: boolean) {
     connection: { withDeadline: (_deadline: number, call: () => Promise<unknown>) => call() },
     schedule: {
       create: async (options: Created) => {
+        if (error !== undefined) throw error;
         if (exists) throw new ScheduleAlreadyRunning('it exists', options.scheduleId);
         created.push(options);
       },
@@ -40,6 +46,7 @@ function clientOf(exists: boolean) {
         update: async (change: Change) => void updated.push(change(before)),
         trigger: async (overlap: unknown) => void triggered.push([id, overlap]),
         describe: async () => {
+          if (error !== undefined) throw error;
           if (!exists) throw new ScheduleNotFoundError('not found', id);
           return { state: { paused: id === 'queue-reconcile' } };
         },
@@ -98,6 +105,15 @@ test('a schedule is active, paused or missing', async () => {
   assert.deepEqual(await readSchedule(client, queues, 'audit-full'), { id: 'queue-audit-full', state: 'active' });
   const { state } = await readSchedule(clientOf(false).client, queues, 'reconcile');
   assert.equal(state, 'missing');
+  // Without the SDK's own error, which it does not make of every answer.
+  const ofServer = (code: number) => Object.assign(new Error('a test'), { code, details: '', metadata: {} });
+  const { client: bare } = clientOf(false, ofServer(5));
+  assert.deepEqual(await readSchedule(bare, queues, 'reconcile'), { id: 'queue-reconcile', state: 'missing' });
+  const outage = ofServer(14);
+  const { client: down, triggered } = clientOf(false, outage);
+  await assert.rejects(readSchedule(down, queues, 'reconcile'), outage);
+  await assert.rejects(createMissingSchedule(down, queues, 'reconcile'), outage);
+  assert.deepEqual(triggered, []);
 });
 
 test('`reconcile` runs on demand under an id of its own, which concurrent demands share', async () => {

@@ -3,7 +3,6 @@ import { after, before, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
@@ -17,6 +16,8 @@ let environment: TestEnvironment;
 let client: Client;
 const closings: (() => Promise<void>)[] = [];
 const metrics = createMetrics();
+/** What the worker warns of. */
+const logged: string[] = [];
 before(async () => {
   environment = await createTestEnvironment({ WORKER_QUEUES: 'tasks' });
   closings.push(() => environment.close());
@@ -27,7 +28,14 @@ before(async () => {
   const fail = (error: unknown) => {
     throw error;
   };
-  const worker = await startWorker(settings, createLog({ level: 'silent' }), fail, metrics, undefined, 20);
+  const worker = await startWorker(
+    settings,
+    pino({ level: 'warn' }, { write: (line: string) => void logged.push(line) }),
+    fail,
+    metrics,
+    undefined,
+    20,
+  );
   closings.push(() => worker.close());
   await worker.running;
 });
@@ -44,6 +52,8 @@ for (const name of scheduleNames) {
     await client.schedule.getHandle(id).delete();
     await waitFor('the schedule', async () => ((await stateOf()) === 'active' ? true : undefined));
     await waitFor('the metric', async () => ((await isPresent(name)) === 1 ? true : undefined));
+    const line = `"schedule":"${name}","msg":"schedule re-created"`;
+    await waitFor('the line of the log', () => logged.find((one) => one.includes(line)));
 
     await client.schedule.getHandle(id).pause();
     // Temporal processes a pause after it has answered.
@@ -60,10 +70,9 @@ test('a schedule that cannot be checked is counted as missing', async () => {
   await close();
   const queues = taskQueuesOf(settings.taskQueue);
   const stopping = new AbortController();
-  let failures = 0;
-  const write = () => {
-    failures += 1;
-    if (failures === scheduleNames.length) stopping.abort();
+  const lines: string[] = [];
+  const write = (line: string) => {
+    if (lines.push(line) === scheduleNames.length) stopping.abort();
   };
   const events = recordEvents('schedule_checked');
   await watchSchedules(
@@ -75,6 +84,11 @@ test('a schedule that cannot be checked is counted as missing', async () => {
     events.seen,
     scheduleNames.map((schedule) => ({ ...missing, schedule })),
   );
+  for (const [index, schedule] of scheduleNames.entries())
+    assert.match(
+      lines[index] ?? '',
+      new RegExp(`"level":40,.*"err":.*"schedule":"${schedule}","msg":"schedule check failed"`),
+    );
 });
 
 async function isPresent(name: ScheduleName): Promise<number | undefined> {

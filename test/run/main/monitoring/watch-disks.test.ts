@@ -14,6 +14,10 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 const [mebibyte, gibibyte] = [1024 ** 2, 1024 ** 3];
 
+/** A log whose lines are kept, without process and time. */
+const linesInto = (lines: object[]) =>
+  pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(JSON.parse(line) as object) });
+
 test('a disk is full below 128 MiB, or below a tenth of a smaller one, or without inodes', () => {
   const space = { files: 0, freeFiles: 0 };
   const cases = [
@@ -45,7 +49,8 @@ test('a process names the folders that it writes to, and a log on a full disk; d
   };
   const output: LogOutput = { write: () => {}, flushSync: () => {}, takeDropped, failure: () => failure };
   const events = recordEvents('disk_checked', 'log_lines_dropped');
-  const log = Object.assign(pino({ level: 'silent' }), { output });
+  const lines: object[] = [];
+  const log = Object.assign(linesInto(lines), { output });
   const folders = writtenFoldersOf({
     workFolder: folder,
     resultStore: { kind: 'bucket', bucket: 'films', prefix: '' },
@@ -64,7 +69,7 @@ test('a process names the folders that it writes to, and a log on a full disk; d
   const disks = await watchDisks({ part: 'api', folders, events, log, pauseMs: 10 });
   t.after(() => disks.close());
   assert.deepEqual(disks.problems(), ['disk full: log']);
-  const [work, second, lines] = events.seen;
+  const [work, second, lost] = events.seen;
   const { blocks, bsize } = await statfs(folder);
   for (const [event, name] of [
     [work, 'work folder'],
@@ -74,10 +79,26 @@ test('a process names the folders that it writes to, and a log on a full disk; d
     assert.deepEqual([event.folder, event.sizeBytes, event.isWritable], [name, blocks * bsize, true]);
     assert.ok(event.freeBytes > 0 && event.freeBytes <= event.sizeBytes);
   }
-  assert.deepEqual(lines, { kind: 'log_lines_dropped', lines: 3 });
+  assert.deepEqual(lost, { kind: 'log_lines_dropped', lines: 3 });
   failure = undefined;
   await waitFor('the end of the problem', () => (disks.problems().length === 0 ? true : undefined));
-  assert.equal(events.seen.filter(({ kind }) => kind === 'log_lines_dropped').length, 1);
+  const droppings = () => events.seen.filter(({ kind }) => kind === 'log_lines_dropped');
+  assert.equal(droppings().length, 1);
+  dropped = 2;
+  await waitFor('more dropped lines', () => droppings()[1]);
+  await disks.close();
+  const isOfDrops = (line: object) => 'lines' in line;
+  assert.deepEqual(
+    lines.filter((line) => !isOfDrops(line)),
+    [
+      { level: 40, part: 'api', problems: ['disk full: log'], msg: 'disk unusable; no work is accepted' },
+      { level: 30, part: 'api', after: ['disk full: log'], msg: 'disk usable again' },
+    ],
+  );
+  // The log is tried again with each check while it fails; a later loss is counted anew.
+  const msg = 'log lines dropped';
+  assert.deepEqual(lines.find(isOfDrops), { level: 40, lines: 3, code: 'ENOSPC', msg });
+  assert.deepEqual(lines.findLast(isOfDrops), { level: 40, lines: 2, msg });
 });
 
 test('a full disk is named and counted, with its free space and its size', async (t) => {
@@ -114,9 +135,12 @@ test('folders on one full disk are one reason, and a disk that does not answer i
   });
   const problemsOf = async (folders: Readonly<Record<string, string>>) => {
     const events = recordEvents('disk_checked');
-    const log = pino({ level: 'silent' });
+    const lines: object[] = [];
+    const log = linesInto(lines);
     const disks = await watchDisks({ part: 'worker', folders, events, log, pauseMs: 60_000 });
     await disks.close();
+    const msg = 'disk unusable; no work is accepted';
+    assert.deepEqual(lines, [{ level: 40, part: 'worker', problems: disks.problems(), msg }]);
     return [disks.problems(), events.seen.map((event) => event.folder)];
   };
   const both = { first: folder, second: folder };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { pino } from 'pino';
 import { claimAndWatchOwnership } from '../../../../src/run/main/monitoring/watch-ownership.ts';
 import type { Database } from '../../../../src/platform/database/database.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
@@ -28,7 +29,9 @@ test('a worker begins nothing before it knows its store, an API accepts tasks, a
     failures += 1;
     return Promise.reject(new Error('unavailable'));
   };
-  const watched = { db: { ...db, run }, settings: settingsOf('store'), log, pauseMs: 10 };
+  const lines: string[] = [];
+  const noted = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
+  const watched = { db: { ...db, run }, settings: settingsOf('store'), log: noted, pauseMs: 10 };
   const worker = await claimAndWatchOwnership({ ...watched, isWorker: true });
   const api = await claimAndWatchOwnership({ ...watched, isWorker: false });
   const problems = () => [worker.problems().length, api.problems().length].join();
@@ -48,6 +51,28 @@ test('a worker begins nothing before it knows its store, an API accepts tasks, a
   } finally {
     await Promise.all([worker.close(), api.close()]);
   }
+  // Each check says that the store is not compared yet; the other two are said once by each process.
+  const said = lines.map(
+    (line) => JSON.parse(line) as { level: number; msg: string; reason?: string; remedy?: string },
+  );
+  const begins = said.findIndex(({ level }) => level === 50);
+  for (const line of lines.slice(0, begins))
+    assert.match(line, /^{"level":40,"err":.*"message":"unavailable".*"msg":"result store not compared/);
+  const [lost, found] = [
+    'settings of another installation; no work is done',
+    'settings are those of the installation again',
+  ];
+  assert.deepEqual(
+    said.slice(begins).map(({ level, msg }) => [level, msg]),
+    [
+      [50, lost],
+      [50, lost],
+      [30, found],
+      [30, found],
+    ],
+  );
+  const { reason = '', remedy = '' } = said[begins] ?? {};
+  assert.match(`${reason} | ${remedy}`, /^RESULT_STORE .*store.* \| ./);
 });
 
 test('a worker with another namespace does not start, and an API does, which uses none', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { type Logger, pino } from 'pino';
-import { createLog } from '../../../../src/platform/log/log.ts';
 import type { ServiceEvents } from '../../../../src/run/metrics/service-event.ts';
 import { watchReadiness } from '../../../../src/run/main/monitoring/watch-readiness.ts';
 import { startApi } from '../../../../src/run/main/start-api.ts';
@@ -18,7 +17,9 @@ import { waitFor } from '../../../support/wait-for.ts';
 
 // The rules of /readyz over a real database and a real Temporal. test/api/app and test/run/metrics/start-metrics show how it answers.
 
-const log = createLog({ level: 'silent' });
+/** What the API of these tests has logged. */
+const logged: string[] = [];
+const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
 let environment: TestEnvironment;
 /** May write when the database is read-only by default. */
 let database: DatabasePool;
@@ -74,6 +75,9 @@ test('an API is not ready while its database is read-only, and is again when it 
   await waitUntil('the read-only database', 503, /^database is read-only$/);
   await setDefault('reset default_transaction_read_only');
   await waitUntil('a ready API', 200, /^$/);
+  const said = logged.join('');
+  assert.match(said, /"level":40,.*"part":"api","reason":"database is read-only","msg":"not ready"/);
+  assert.match(said, /"level":30,.*"part":"api","after":"database [a-z -]+","msg":"ready again"/);
 });
 
 test('an API stays ready while all connections of its pool are in use', async () => {
@@ -147,7 +151,9 @@ test('a worker is not ready without its namespace or its database, and the resul
     ],
   ] as const) {
     const events = recordEvents('database_checked', 'temporal_checked');
-    const watched = await watch({ ...given, events });
+    const lines: string[] = [];
+    const noted = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+    const watched = await watch({ ...given, events, log: noted });
     t.after(() => watched.close());
     const first = ['database_checked', 'temporal_checked'].map((kind) => events.seen.find((one) => one.kind === kind));
     assert.deepEqual(
@@ -159,6 +165,12 @@ test('a worker is not ready without its namespace or its database, and the resul
           { kind: 'temporal_checked', part: 'worker', isUp: isTemporalUp },
         ],
       ],
+    );
+    // Once, and with the error that the public reason leaves out.
+    const said = lines.map((line) => JSON.parse(line) as { part: string; reason: string; err?: object; msg: string });
+    assert.deepEqual(
+      said.map(({ part, reason, err, msg }) => [part, reason, err !== undefined, msg]),
+      reasons.map((reason) => ['worker', reason, reason === 'database unavailable', 'not ready']),
     );
   }
 });
