@@ -18,9 +18,11 @@ type Answer = readonly [status: number, body: object];
 /** A server that gives these answers to requests that begin so; the first match counts. */
 function server(answers: Readonly<Record<string, Answer>>) {
   const asked: string[] = [];
+  const limits: unknown[] = [];
   const client: UpstreamClient = {
-    call: async (method, path, { body }) => {
+    call: async (method, path, { body, headers, timeoutMs, maxBytes }) => {
       const line = `${method} ${path}`;
+      limits.push([line, timeoutMs, maxBytes, ...(headers === undefined ? [] : [headers])]);
       asked.push(line.startsWith('POST') && line !== 'POST /prompt' ? `${line} ${String(body?.bytes)}` : line);
       const found = Object.entries(answers).find(([start]) => line.startsWith(start));
       const [status, json] = found?.[1] ?? [500, {}];
@@ -34,6 +36,7 @@ function server(answers: Readonly<Record<string, Answer>>) {
   });
   return {
     asked,
+    limits,
     comfyui: () => createComfyuiProvider(deps('comfyui')),
     comfyV2: () => createComfyV2Provider(deps('comfy-v2')),
   };
@@ -128,13 +131,19 @@ describe('the history of ComfyUI', () => {
       [{ 'GET /queue': running }, { kind: 'accepted', id: jobKey }, false],
       [{ 'GET /queue': [502, {}] }, { kind: 'not_accepted', reason: 'unreachable', detail: 'HTTP 502: {}' }, false],
       [{ ...gone, 'POST /prompt': [200, { prompt_id: jobKey }] }, { kind: 'accepted', id: jobKey }, true],
-      [{ ...gone, 'POST /prompt': [200, { prompt_id: 'another' }] }, { kind: 'unknown' }, true],
-      [{ ...gone, 'POST /prompt': [500, { error: 'no' }] }, { kind: 'unknown' }, true],
-      [{ ...gone, 'POST /prompt': [400, { detail: 'no' }] }, { kind: 'unknown' }, true],
+      ...(
+        [
+          [200, { prompt_id: 'another' }],
+          [500, { error: 'no' }],
+          [400, { detail: 'no' }],
+        ] as const
+      ).map((answer) => {
+        const detail = `HTTP ${answer[0]}: ${JSON.stringify(answer[1])}`;
+        return [{ ...gone, 'POST /prompt': answer }, { kind: 'unknown', detail }, true] as const;
+      }),
     ] as const) {
       const { asked, comfyui } = server(answers);
-      const outcome = await comfyui().submit(request, signal);
-      assert.deepEqual({ ...outcome, ...expected }, outcome, JSON.stringify(answers));
+      assert.deepEqual(await comfyui().submit(request, signal), expected, JSON.stringify(answers));
       assert.equal(asked.includes('POST /prompt'), isSent);
     }
   });
@@ -184,24 +193,57 @@ describe('the record of a job of the Comfy API v2', () => {
   test('is what a create makes, unless the server refuses it or has read the name before', async () => {
     const create = 'POST /api/v2/jobs';
     const used: Answer = [409, { error: { code: 'idempotency_key_reuse' } }];
+    const unknown = { kind: 'unknown', detail: `HTTP 409: ${JSON.stringify(used[1])}` } as const;
+    const refusedBy = (status: number) => `HTTP ${status}: {"error":{"code":"x"}}`;
     const listed = (metadata: string): Answer => [200, { jobs: [{ id: 'job-7', status: 'running', metadata }] }];
     for (const [answers, expected] of [
       [{ [create]: [201, { id: 'job-7' }] }, { kind: 'accepted', id: 'job-7' }],
-      [{ [create]: [201, { id: 'a/b' }] }, { kind: 'unknown' }],
-      ...[400, 404, 422].map(
-        (status) =>
-          [{ [create]: [status, { error: { code: 'x' } }] }, { kind: 'not_accepted', reason: 'operator' }] as const,
-      ),
-      [{ [create]: [413, { error: { code: 'x' } }] }, { kind: 'refused' }],
+      [{ [create]: [201, { id: 'a/b' }] }, { kind: 'unknown', detail: 'HTTP 201: {"id":"a/b"}' }],
+      ...[400, 404, 422].map((status) => {
+        const outcome = { kind: 'not_accepted', reason: 'operator', detail: refusedBy(status) } as const;
+        return [{ [create]: [status, { error: { code: 'x' } }] }, outcome] as const;
+      }),
+      [
+        { [create]: [413, { error: { code: 'x' } }] },
+        { kind: 'refused', error: { kind: 'upstream', code: 'x', detail: refusedBy(413) } },
+      ],
       [
         { [create]: used, 'GET /api/v2/jobs': listed(jobKey) },
         { kind: 'accepted', id: 'job-7' },
       ],
-      [{ [create]: used, 'GET /api/v2/jobs': listed('another') }, { kind: 'unknown' }],
-      [{ [create]: used }, { kind: 'unknown' }],
-    ] as const) {
-      const outcome = await server(answers).comfyV2().submit(request, signal);
-      assert.deepEqual({ ...outcome, ...expected }, outcome, JSON.stringify(answers));
-    }
+      [{ [create]: used, 'GET /api/v2/jobs': listed('another') }, unknown],
+      [{ [create]: used }, unknown],
+    ] as const)
+      assert.deepEqual(await server(answers).comfyV2().submit(request, signal), expected, JSON.stringify(answers));
   });
+});
+
+test('a create has the time of a create, any other request has 15 seconds, and answers may be large', async (t) => {
+  t.mock.method(performance, 'now', () => 0);
+  const gone = { 'GET /history': [200, {}], 'HEAD /view': [404, {}], 'GET /queue': empty } as const;
+  const comfyui = server(gone);
+  await comfyui.comfyui().submit(request, signal);
+  const view = new URLSearchParams({ filename: `${jobKey}_00001_.mp4`, subfolder: 'videogen', type: 'output' });
+  const mebibytes = 1024 * 1024;
+  assert.deepEqual(comfyui.limits, [
+    ['GET /queue', 15_000, 16 * mebibytes],
+    [`GET /history/${jobKey}`, 15_000, 16 * mebibytes],
+    [`HEAD /view?${view.toString()}`, 15_000, 16 * mebibytes],
+    ['POST /prompt', 600_000, 16 * mebibytes],
+  ]);
+  const v2 = server({ 'POST /api/v2/jobs': [409, { error: { code: 'idempotency_key_reuse' } }] });
+  await v2.comfyV2().submit(request, signal);
+  await v2.comfyV2().cancel?.(job, signal);
+  assert.deepEqual(v2.limits, [
+    ['POST /api/v2/jobs', 600_000, 4_000_000, { 'idempotency-key': jobKey }],
+    ['GET /api/v2/jobs?limit=100', 15_000, 4_000_000],
+    [`POST /api/v2/jobs/${jobKey}/cancel`, 15_000, 4_000_000],
+  ]);
+  assert.deepEqual(
+    v2.asked[0],
+    `POST /api/v2/jobs ${JSON.stringify({
+      workflow: { '1': { class_type: 'Text', inputs: { text: request.input.prompt } } },
+      metadata: jobKey,
+    })}`,
+  );
 });
