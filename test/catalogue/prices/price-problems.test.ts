@@ -248,6 +248,11 @@ const valid: readonly (readonly [title: string, prices: Table, of?: object])[] =
     ],
   ],
   [
+    'a field that takes a single image',
+    [{ when: { imageUrls: 'present' }, creditsPerSecond: 1 }, last],
+    { ...input, imageUrls: { max: 1 }, exclusive: [] },
+  ],
+  [
     'conditions that always hold',
     [{ when: { generateAudio: false, resolution: '480p' }, creditsPerSecond: 1 }, last],
     silentInput,
