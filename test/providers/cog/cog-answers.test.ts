@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
-import { maxVideoBytes } from '../../../src/platform/outbound/resumable-download.ts';
 import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
-import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobRequest } from '../contract/job-request.ts';
 import { providerDeps } from '../loopback-client.ts';
@@ -63,22 +61,4 @@ test('an answer that is larger than any video fails the job, and is not lost and
     const to = { workFolder: await temporaryFolder(t), signal, onStarted: () => undefined };
     assert.equal((await provider.run(jobRequest(), () => undefined, to)).kind, expected);
   }
-});
-
-test('a prediction may take a day and hold any video, and the health check after it ten seconds', async (t) => {
-  const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
-  const calls: unknown[] = [];
-  const call: UpstreamClient['call'] = async (method, path, { timeoutMs, maxBytes }) => {
-    calls.push([method, path, timeoutMs, maxBytes]);
-    return { status: 409, headers: {}, body: Buffer.from('{"error":"At capacity"}') };
-  };
-  const provider = createCogProvider({ ...deps, client: { call, download: () => assert.fail('not used') } });
-  const { signal } = new AbortController();
-  const request = jobRequest();
-  const to = { workFolder: await temporaryFolder(t), signal, onStarted: () => undefined };
-  assert.equal((await provider.run(request, () => undefined, to)).kind, 'not_accepted');
-  assert.deepEqual(calls, [
-    ['PUT', `/predictions/${request.jobKey}`, 86_400_000, 1.5 * maxVideoBytes],
-    ['GET', '/health-check', 10_000, 256 * 1024],
-  ]);
 });

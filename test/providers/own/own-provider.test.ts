@@ -124,13 +124,11 @@ describe('the request for a job of our own protocol', () => {
     const request = jobRequest();
     const job = jobOf(request, request.jobKey);
     await asking.submit(request, signal);
-    await asking.recover(lostCall(request), signal);
     await asking.status([job], signal);
     await asking.cancel?.(job, signal);
     const record = 64 * 1024;
     assert.deepEqual(asked, [
       ['PUT', 600_000, record],
-      ['GET', 30_000, record],
       ['GET', 10_000, record],
       ['DELETE', 15_000, record],
     ]);
