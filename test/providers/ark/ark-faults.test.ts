@@ -107,8 +107,8 @@ function wholeOf(status: number, body: object, expected: Expected) {
 
 function withoutAbout(outcome: SubmitOutcome): object {
   if (outcome.kind !== 'refused') return outcome;
-  const { about: _about, ...error } = outcome.error;
-  return { ...outcome, error };
+  const { about: _about, ...stated } = outcome.error;
+  return { ...outcome, error: stated };
 }
 
 test('a refusal for its content names the refused part', async () => {
