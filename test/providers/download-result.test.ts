@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
+import { type UpstreamClient, VideoLost } from '../../src/providers/provider-contract.ts';
 import { downloadResult } from '../../src/providers/download-result.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { serve } from '../support/servers/serve.ts';
@@ -33,6 +34,42 @@ describe('the video of a job that succeeded', () => {
       );
       await assert.rejects(downloaded, { kind });
     });
+
+  test('that the upstream no longer has is lost at once', async (t) => {
+    const client = { call: () => assert.fail('not used'), download: () => assert.fail('there is no address') };
+    const to = { workFolder: await temporaryFolder(t), signal };
+    const lost = new VideoLost('the job is gone');
+    const downloaded = downloadResult(
+      client,
+      () => Promise.reject(lost),
+      to,
+      () => assert.fail('it failed for good'),
+    );
+    await assert.rejects(downloaded, lost);
+  });
+
+  test('is not warned of when its attempt is stopped, and each interruption is', async (t) => {
+    const stop = new AbortController();
+    const warned: string[] = [];
+    let downloads = 0;
+    const client: UpstreamClient = {
+      call: () => assert.fail('not used'),
+      download: async (_url, _path, { signal: stopped, onBreak }) => {
+        downloads += 1;
+        onBreak?.(new OutboundError('closed', 'socket hang up'));
+        stop.abort(new Error('the task is cancelled'));
+        stopped.throwIfAborted();
+      },
+    };
+    const to = { workFolder: await temporaryFolder(t), signal: stop.signal };
+    const warn = (event: string, detail: string) => void warned.push(`${event}: ${detail}`);
+    await assert.rejects(
+      downloadResult(client, async () => '/video', to, warn),
+      { message: 'the task is cancelled' },
+    );
+    assert.equal(downloads, 1);
+    assert.deepEqual(warned, ['result download interrupted: The address could not be reached. (socket hang up)']);
+  });
 
   test('is the fifth of five files of another kind, after pauses that double up to a minute', async (t) => {
     mockTimers(t, { apis: ['setTimeout'] });

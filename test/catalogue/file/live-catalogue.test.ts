@@ -65,6 +65,7 @@ test('a file that changes between two checks is not taken before it rests', asyn
 
 test('an invalid file leaves the catalogue in force, and all its problems are logged once', async (context) => {
   const { path, write, names, settle, logged, isStale } = started(context);
+  const rejected = 'catalogue change rejected; the previous catalogue stays in force';
   write(catalogueOf(['a'], { fit: '4k', deadlineSeconds: 1 }));
   await settle();
   await settle();
@@ -73,9 +74,10 @@ test('an invalid file leaves the catalogue in force, and all its problems are lo
     `${path}: models[0].deadlineSeconds: must be at least 10`,
     `${path}: models[0].fit: must be one of keep, convert`,
   ];
-  assert.deepEqual(logged, [
-    { path, problems, message: 'catalogue change rejected; the previous catalogue stays in force' },
-  ]);
+  assert.deepEqual(logged, [{ path, problems, message: rejected }]);
+  write(catalogueOf(['a'], { fit: '4k' }));
+  await settle();
+  assert.deepEqual(logged.slice(1), [{ path, problems: problems.slice(1), message: rejected }]);
   write(catalogueOf(['a', 'b']));
   await settle();
   assert.deepEqual([names(), isStale()], [['a', 'b'], false]);
@@ -158,8 +160,12 @@ test('a missing secret that is supplied later needs no change of the file', asyn
 test('a file that is invalid at the start stops it, and without a file the catalogue is the built-in one', async (context) => {
   assert.throws(() => started(context, '{}'), ConfigError);
   const events = recordEvents('catalogue_read');
-  const { names, settle } = started(context, undefined, { path: undefined, events });
+  const sinceMs = Date.now();
+  const { names, settle, live, logged } = started(context, undefined, { path: undefined, events });
   await settle();
+  const { loadedAt, ...state } = live.state();
+  assertSince(sinceMs, loadedAt);
+  assert.deepEqual([state, logged], [{ path: undefined, version: 'built-in', refused: undefined }, []]);
   assert.deepEqual(events.seen, [{ kind: 'catalogue_read', part: 'worker', isRefused: false }]);
   assert.deepEqual(names(), ['videogen-2.0', 'videogen-2.0-fast']);
 });

@@ -98,6 +98,45 @@ test('a video is above its resolution only if both its short side and its area a
     );
 });
 
+test('a side or an area of nine tenths is that of the resolution, and one pixel less or more is not', () => {
+  for (const [widthPx, heightPx, isBelow, isAbove] of [
+    [1000, 648, false, false],
+    [1000, 647, true, false],
+    [1296, 640, false, false],
+    [1295, 640, true, false],
+    [1600, 800, false, false],
+    [1600, 801, false, true],
+    [1024, 1000, false, false],
+    [1025, 1000, false, true],
+  ] as const) {
+    const size = { widthPx, heightPx };
+    const found = [isClearlyBelowResolution('720p', size), isClearlyAboveResolution('720p', size)];
+    assert.deepEqual(found, [isBelow, isAbove], `${widthPx}x${heightPx}`);
+  }
+});
+
+test('the own size of a model is that of its resolution, rotated, shaped and scaled for every other order', () => {
+  const own = { width: 832, height: 480, resolution: '480p' } as const;
+  const upright = { widthPx: 720, heightPx: 1280 };
+  for (const [resolution, ratio, size, expected, image] of [
+    ['480p', '16:9', own, '832x480'],
+    ['480p', '9:16', own, '480x832'],
+    ['480p', '1:1', own, '640x640'],
+    ['480p', '4:3', own, '736x544'],
+    ['480p', 'adaptive', own, '480x832', upright],
+    ['720p', '16:9', own, '1248x736'],
+    ['720p', '9:16', own, '736x1248'],
+    ['720p', 'adaptive', own, '736x1248', upright],
+    ['720p', '16:9', { width: 1248, height: 704 }, '1248x704'],
+    ['1080p', '3:4', { width: 1248, height: 704 }, '1216x1632'],
+    ['480p', '16:9', { width: 832 }, '854x480'],
+    ['480p', '9:16', { height: 480 }, '480x854'],
+  ] as const) {
+    const { widthPx, heightPx } = upstreamFrameSize({ resolution, ratio }, image, size);
+    assert.equal(`${widthPx}x${heightPx}`, expected, `${resolution} ${ratio} ${JSON.stringify(size)}`);
+  }
+});
+
 test('two frames have the same shape if at most 30 % of one is cut off, whichever is wider', () => {
   const square = { widthPx: 1000, heightPx: 1000 };
   const [fitting, narrow] = [

@@ -63,6 +63,35 @@ test('an input is refused when no entry takes it, in the words of the first and 
   assert.deepEqual(refused, [{ path: 'input.duration', message: 'must be 8 seconds for m' }]);
 });
 
+test('fields that an entry ignores must have the values that it has without them', () => {
+  const ignores = {
+    negativePrompt: null,
+    imageUrls: [],
+    generateAudio: true,
+    'options.steps': 20,
+    'options.style': null,
+  };
+  const tiers = [[entry('a', { ignores })]];
+  const errors = (given: object) => inputErrorsOfModel({ model: 'm', tiers }, { ...input, ...given });
+  assert.deepEqual(errors({ generateAudio: true, options: { steps: 20, other: 1 } }), []);
+  const rest = 'for m with the rest of this input';
+  assert.deepEqual(
+    errors({
+      negativePrompt: 'fog',
+      imageUrls: ['https://x.example/a.jpg'],
+      generateAudio: false,
+      options: { style: 'x' },
+    }),
+    [
+      { path: 'input.negativePrompt', message: `must be left out ${rest}` },
+      { path: 'input.imageUrls', message: `must be left out ${rest}` },
+      { path: 'input.generateAudio', message: `must be true ${rest}` },
+      { path: 'input.options.steps', message: `must be 20 ${rest}` },
+      { path: 'input.options.style', message: `must be left out ${rest}` },
+    ],
+  );
+});
+
 test('a size of an image is refused when no entry that takes the input takes it, in the words of the first', () => {
   const large = { rules: effectiveRules([{ images: { minPx: 300 } }]) };
   const small = { rules: effectiveRules([{ images: { minPx: 100 }, durations: [8] }]) };

@@ -248,6 +248,21 @@ const valid: readonly (readonly [title: string, prices: Table, of?: object])[] =
     ],
   ],
   [
+    'values of an option with a default besides those with a price',
+    [
+      { when: { options: { steps: 10 } }, creditsPerSecond: 1 },
+      { when: { options: { steps: 20 } }, creditsPerSecond: 1 },
+      last,
+    ],
+    { ...input, options: { steps: { type: 'integer', min: 1, max: 50, default: 10 } } },
+  ],
+  ['a field that requires another one of media', [{ when: { lastFrameUrl: 'present' }, creditsPerSecond: 1 }, last]],
+  [
+    'a field that takes a single image',
+    [{ when: { imageUrls: 'present' }, creditsPerSecond: 1 }, last],
+    { ...input, imageUrls: { max: 1 }, exclusive: [] },
+  ],
+  [
     'conditions that always hold',
     [{ when: { generateAudio: false, resolution: '480p' }, creditsPerSecond: 1 }, last],
     silentInput,

@@ -80,8 +80,8 @@ describe('a list of jobs', () => {
     safety_identifier: request.accountHash,
     ...changes,
   });
-  const listing = (items: readonly object[]) =>
-    arkProvider('http://ark.example', { client: answering(200, { total: items.length, items }) });
+  const listing = (items: readonly object[], total = items.length) =>
+    arkProvider('http://ark.example', { client: answering(200, { total, items }) });
 
   test('may leave out the input of the job', async () => {
     assert.deepEqual(await recover(listing([record('cgt-1')]), request), { kind: 'found', id: 'cgt-1' });
@@ -95,6 +95,7 @@ describe('a list of jobs', () => {
   test('that is full of newer jobs may hide another one', async () => {
     const newer = Array.from({ length: 499 }, (_, index) => record(`x-${index}`, { safety_identifier: 'another' }));
     assert.equal((await recover(listing([...newer, record('cgt-1')]), request)).kind, 'later');
+    assert.equal((await recover(listing([record('cgt-1')], 2), request)).kind, 'later', 'one of two');
     const older = record('old', { created_at: 1 });
     const whole = listing([record('cgt-1'), ...newer.slice(0, 498), older]);
     assert.deepEqual(await recover(whole, request), { kind: 'found', id: 'cgt-1' });

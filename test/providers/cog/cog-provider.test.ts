@@ -177,27 +177,27 @@ describe('an answer of cog', () => {
     return await runner(t, baseUrl);
   }
 
-  const cases: readonly (readonly [number, string, string])[] = [
-    [200, '{"status":"succeeded","output":"data:text/plain;base64,eA=="}', 'failed'],
-    [200, '{"status":"succeeded","output":null}', 'failed'],
-    [200, '{"status":"canceled"}', 'lost'],
-    [200, '{"status":"dreaming"}', 'lost'],
-    [400, '{"error":"no such input"}', 'refused input'],
-    [405, '{"detail":"Method Not Allowed"}', 'not_accepted operator'],
-    [422, '{"detail":[{"msg":"field required"}]}', 'refused input'],
-    [422, 'no JSON', 'lost'],
-    [404, '{"detail":"Not Found"}', 'not_accepted operator'],
-    [503, '{"error":"setup not complete"}', 'not_accepted busy'],
-    [409, '{"error":"At capacity"}', 'not_accepted busy'],
-    [500, '{"error":"internal"}', 'lost'],
-    [401, '', 'not_accepted operator'],
+  const refused = (detail: string): RunOutcome => ({ kind: 'refused', error: { kind: 'input', detail } });
+  const lost = (detail: string): RunOutcome => ({ kind: 'lost', detail });
+  const notAccepted = (reason: 'operator' | 'busy') => (detail: string) =>
+    ({ kind: 'not_accepted', reason, detail }) as const;
+  const cases: readonly (readonly [number, string, (detail: string) => RunOutcome])[] = [
+    [200, '{"status":"dreaming"}', lost],
+    [400, '{"error":"no such input"}', refused],
+    [405, '{"detail":"Method Not Allowed"}', notAccepted('operator')],
+    [422, '{"detail":[{"msg":"field required"}]}', refused],
+    [422, 'no JSON', lost],
+    [404, '{"detail":"Not Found"}', notAccepted('operator')],
+    [503, '{"error":"setup not complete"}', notAccepted('busy')],
+    [409, '{"error":"At capacity"}', notAccepted('busy')],
+    [500, '{"error":"internal"}', lost],
+    [401, '', notAccepted('operator')],
   ];
-  for (const [status, body, expected] of cases) {
-    test(`${status} ${body} means ${expected}`, async (t) => {
+  for (const [status, body, outcome] of cases) {
+    const expected = outcome(`HTTP ${status}: ${body}`);
+    test(`${status} ${body} means ${JSON.stringify(expected)}`, async (t) => {
       const { run } = await responding(t, status, body);
-      const end = await run('x');
-      const why = end.kind === 'refused' ? ` ${end.error.kind}` : end.kind === 'not_accepted' ? ` ${end.reason}` : '';
-      assert.equal(`${end.kind}${why}`, expected);
+      assert.deepEqual(await run('x'), expected);
     });
   }
 
@@ -218,10 +218,10 @@ describe('an answer of cog', () => {
       ['{"status":"failed","error":"Worker crashed"}', { kind: 'lost', detail: 'Worker crashed' }],
       ['{"status":"canceled"}', { kind: 'lost', detail: 'canceled' }],
       ['no JSON', { kind: 'lost', detail: 'HTTP 200: no JSON' }],
-      [
-        '{"status":"succeeded","output":["/tmp/a.mp4"]}',
-        { kind: 'failed', error: { kind: 'upstream', detail: 'the output is no video' } },
-      ],
+      ...['["/tmp/a.mp4"]', '"data:text/plain;base64,eA=="', 'null'].map((output) => {
+        const error = { kind: 'upstream', detail: 'the output is no video' } as const;
+        return [`{"status":"succeeded","output":${output}}`, { kind: 'failed', error }] as const;
+      }),
     ] as const) {
       const { run } = await responding(t, 200, body);
       assert.deepEqual(await run('x'), expected);
@@ -229,11 +229,12 @@ describe('an answer of cog', () => {
   });
 
   test('at capacity is for the operator if the server reports that its worker is dead', async (t) => {
-    for (const [health, reason] of [
+    const atCapacity = 'HTTP 409: {"error":"At capacity"}';
+    for (const [health, reason, detail = `${atCapacity}; health: ${health}`] of [
       ['UNHEALTHY', 'operator'],
       ['DEFUNCT', 'operator'],
       ['SETUP_FAILED', 'operator'],
-      ['BUSY', 'busy'],
+      ['BUSY', 'busy', atCapacity],
     ] as const) {
       const baseUrl = await serve(t, (request, response) => {
         request.resume();
@@ -241,9 +242,7 @@ describe('an answer of cog', () => {
         else response.writeHead(409).end('{"error":"At capacity"}');
       });
       const { run } = await runner(t, baseUrl);
-      const end = await run('x');
-      assert.ok(end.kind === 'not_accepted');
-      assert.equal(end.reason, reason, health);
+      assert.deepEqual(await run('x'), { kind: 'not_accepted', reason, detail });
     }
   });
 

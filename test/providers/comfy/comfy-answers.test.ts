@@ -18,9 +18,11 @@ type Answer = readonly [status: number, body: object];
 /** A server that gives these answers to requests that begin so; the first match counts. */
 function server(answers: Readonly<Record<string, Answer>>) {
   const asked: string[] = [];
+  const sent: unknown[] = [];
   const client: UpstreamClient = {
-    call: async (method, path, { body }) => {
+    call: async (method, path, { body, headers }) => {
       const line = `${method} ${path}`;
+      if (headers !== undefined) sent.push(headers, JSON.parse(String(body?.bytes)));
       asked.push(line.startsWith('POST') && line !== 'POST /prompt' ? `${line} ${String(body?.bytes)}` : line);
       const found = Object.entries(answers).find(([start]) => line.startsWith(start));
       const [status, json] = found?.[1] ?? [500, {}];
@@ -34,6 +36,7 @@ function server(answers: Readonly<Record<string, Answer>>) {
   });
   return {
     asked,
+    sent,
     comfyui: () => createComfyuiProvider(deps('comfyui')),
     comfyV2: () => createComfyV2Provider(deps('comfy-v2')),
   };
@@ -128,13 +131,19 @@ describe('the history of ComfyUI', () => {
       [{ 'GET /queue': running }, { kind: 'accepted', id: jobKey }, false],
       [{ 'GET /queue': [502, {}] }, { kind: 'not_accepted', reason: 'unreachable', detail: 'HTTP 502: {}' }, false],
       [{ ...gone, 'POST /prompt': [200, { prompt_id: jobKey }] }, { kind: 'accepted', id: jobKey }, true],
-      [{ ...gone, 'POST /prompt': [200, { prompt_id: 'another' }] }, { kind: 'unknown' }, true],
-      [{ ...gone, 'POST /prompt': [500, { error: 'no' }] }, { kind: 'unknown' }, true],
-      [{ ...gone, 'POST /prompt': [400, { detail: 'no' }] }, { kind: 'unknown' }, true],
+      ...(
+        [
+          [200, { prompt_id: 'another' }],
+          [500, { error: 'no' }],
+          [400, { detail: 'no' }],
+        ] as const
+      ).map((answer) => {
+        const detail = `HTTP ${answer[0]}: ${JSON.stringify(answer[1])}`;
+        return [{ ...gone, 'POST /prompt': answer }, { kind: 'unknown', detail }, true] as const;
+      }),
     ] as const) {
       const { asked, comfyui } = server(answers);
-      const outcome = await comfyui().submit(request, signal);
-      assert.deepEqual({ ...outcome, ...expected }, outcome, JSON.stringify(answers));
+      assert.deepEqual(await comfyui().submit(request, signal), expected, JSON.stringify(answers));
       assert.equal(asked.includes('POST /prompt'), isSent);
     }
   });
@@ -184,24 +193,34 @@ describe('the record of a job of the Comfy API v2', () => {
   test('is what a create makes, unless the server refuses it or has read the name before', async () => {
     const create = 'POST /api/v2/jobs';
     const used: Answer = [409, { error: { code: 'idempotency_key_reuse' } }];
+    const unknown = { kind: 'unknown', detail: `HTTP 409: ${JSON.stringify(used[1])}` } as const;
+    const refusedBy = (status: number) => `HTTP ${status}: {"error":{"code":"x"}}`;
     const listed = (metadata: string): Answer => [200, { jobs: [{ id: 'job-7', status: 'running', metadata }] }];
     for (const [answers, expected] of [
       [{ [create]: [201, { id: 'job-7' }] }, { kind: 'accepted', id: 'job-7' }],
-      [{ [create]: [201, { id: 'a/b' }] }, { kind: 'unknown' }],
-      ...[400, 404, 422].map(
-        (status) =>
-          [{ [create]: [status, { error: { code: 'x' } }] }, { kind: 'not_accepted', reason: 'operator' }] as const,
-      ),
-      [{ [create]: [413, { error: { code: 'x' } }] }, { kind: 'refused' }],
+      [{ [create]: [201, { id: 'a/b' }] }, { kind: 'unknown', detail: 'HTTP 201: {"id":"a/b"}' }],
+      ...[400, 404, 422].map((status) => {
+        const outcome = { kind: 'not_accepted', reason: 'operator', detail: refusedBy(status) } as const;
+        return [{ [create]: [status, { error: { code: 'x' } }] }, outcome] as const;
+      }),
+      [
+        { [create]: [413, { error: { code: 'x' } }] },
+        { kind: 'refused', error: { kind: 'upstream', code: 'x', detail: refusedBy(413) } },
+      ],
       [
         { [create]: used, 'GET /api/v2/jobs': listed(jobKey) },
         { kind: 'accepted', id: 'job-7' },
       ],
-      [{ [create]: used, 'GET /api/v2/jobs': listed('another') }, { kind: 'unknown' }],
-      [{ [create]: used }, { kind: 'unknown' }],
-    ] as const) {
-      const outcome = await server(answers).comfyV2().submit(request, signal);
-      assert.deepEqual({ ...outcome, ...expected }, outcome, JSON.stringify(answers));
-    }
+      [{ [create]: used, 'GET /api/v2/jobs': listed('another') }, unknown],
+      [{ [create]: used }, unknown],
+    ] as const)
+      assert.deepEqual(await server(answers).comfyV2().submit(request, signal), expected, JSON.stringify(answers));
   });
+});
+
+test('a create of the Comfy API v2 names its job twice, so that it is made once and found in the list', async () => {
+  const { sent, comfyV2 } = server({ 'POST /api/v2/jobs': [201, { id: 'job-7' }] });
+  await comfyV2().submit(request, signal);
+  const filled = { '1': { class_type: 'Text', inputs: { text: request.input.prompt } } };
+  assert.deepEqual(sent, [{ 'idempotency-key': jobKey }, { workflow: filled, metadata: jobKey }]);
 });

@@ -17,3 +17,21 @@ for (const [others, ageMs, kind] of [
     assert.equal((await provider.recover(lost, signal)).kind, kind);
   });
 }
+
+test('a lost create has the job of its name in the list; a list that is cut or cannot be read proves nothing', async () => {
+  const request = jobRequest();
+  const ours = { id: 'job-7', status: 'running', metadata: request.jobKey };
+  const other = { id: 'job-8', status: 'running', metadata: jobRequest().jobKey };
+  for (const [status, answer, expected] of [
+    [200, { jobs: [other, ours] }, { kind: 'found', id: 'job-7' }],
+    [200, { jobs: [other, ours], truncated: true }, { kind: 'found', id: 'job-7' }],
+    [200, { jobs: [other] }, { kind: 'not_created' }],
+    [200, { jobs: [other], truncated: true }, { kind: 'later', afterMs: 2_000 }],
+    [200, { jobs: [{ id: 'a/b' }] }, { kind: 'later', afterMs: 15_000 }],
+    [500, { jobs: [ours] }, { kind: 'later', afterMs: 15_000 }],
+  ] as const) {
+    const deps = providerDeps({ kind: 'comfy-v2', baseUrl: 'http://comfy.test' }, answering(status, answer));
+    const provider = createComfyV2Provider({ ...deps, workflow: () => assert.fail('a look-up sends no workflow') });
+    assert.deepEqual(await provider.recover(lostCall(request), signal), expected, JSON.stringify(answer));
+  }
+});

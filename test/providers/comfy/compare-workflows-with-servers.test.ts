@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test, type TestContext } from 'node:test';
 import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import { compareWorkflowsWithServers } from '../../../src/providers/comfy/compare-workflows-with-servers.ts';
 import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pools.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -9,6 +10,8 @@ import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
+import { serve } from '../../support/servers/serve.ts';
+import { signal } from '../contract/job-request.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 const misspelt = {
@@ -31,6 +34,63 @@ function catalogueWith(baseUrl: string, workflow: object, kind = 'comfyui'): Cat
   };
   return readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
 }
+
+test('each workflow is compared with the classes of its server, which is asked once, with its key; a disabled one is not', async (t) => {
+  const asked: unknown[] = [];
+  const baseUrl = await serve(t, ({ method, url, headers }, response) => {
+    asked.push([method, url, headers.authorization]);
+    response.end(JSON.stringify({ CLIPTextEncode: { input: { required: { text: [], clip: [] } } } }));
+  });
+  const tier = (provider: string, workflow: string) => [{ provider, parameters: { workflow } }];
+  const model = (name: string, ...tiers: readonly object[]) => {
+    return { model: name, title: name, prices: [{ creditsPerSecond: 1 }], tiers };
+  };
+  const texts: Readonly<Record<string, object>> = {
+    '/x/catalogue': {
+      providers: {
+        comfy: { kind: 'comfyui', baseUrl, key: { env: 'COMFY_KEY' } },
+        open: { kind: 'comfyui', baseUrl },
+        off: { kind: 'comfyui', baseUrl },
+      },
+      models: [
+        model('wan', tier('comfy', './w.json'), tier('open', './good.json'), tier('off', './w.json')),
+        model('ltx', tier('comfy', './good.json')),
+      ],
+    },
+    '/x/w.json': misspelt,
+    '/x/good.json': good,
+  };
+  const catalogue = readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
+  const found = await compareWorkflowsWithServers(catalogue, {
+    readSecret: (ref) => () => `secret of ${ref.env}`,
+    own: [],
+    isOff: (provider) => provider === 'off',
+    signal,
+  });
+  const fits = { problems: [], warnings: [] };
+  assert.deepEqual(found, [
+    {
+      provider: 'comfy',
+      pool: 'comfy/wan',
+      workflow: './w.json',
+      problems: problems.map((one) => one.replace(', did you mean Wan22ImageToVideoLatent?', '')),
+      warnings: [],
+    },
+    { provider: 'open', pool: 'open/wan', workflow: './good.json', ...fits },
+    { provider: 'comfy', pool: 'comfy/ltx', workflow: './good.json', ...fits },
+  ]);
+  const get = ['GET', '/object_info'];
+  assert.deepEqual(
+    new Set(asked.map((one) => JSON.stringify(one))),
+    new Set(
+      [
+        [...get, 'Bearer secret of COMFY_KEY'],
+        [...get, null],
+      ].map((one) => JSON.stringify(one)),
+    ),
+  );
+  assert.equal(asked.length, 2);
+});
 
 describe('workflows of ComfyUI', () => {
   let database: TestDatabase;

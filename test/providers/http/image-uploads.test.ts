@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { compileExpression } from '../../../src/catalogue/providers/jsonata-expression.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { allFields, allMedia, contents } from '../contract/all-fields.ts';
 import { jobRequest, signal } from '../contract/job-request.ts';
@@ -13,7 +14,12 @@ const stored = (id: number): Answer => ({ status: 200, json: { ErrCode: 0, ErrMs
 const failed = (status: number, code: number): Answer => ({ status, json: { ErrCode: code, ErrMsg: 'no' } });
 
 /** Submits a job with frames to PixVerse, which gives one of the answers to each upload. */
-async function submitted(t: TestContext, uploads: readonly Answer[], create: Answer = created, onRequest = () => {}) {
+async function submitted(
+  t: TestContext,
+  uploads: readonly Answer[],
+  create: Answer = created,
+  { onRequest = () => {}, file = shippedFile('pixverse') } = {},
+) {
   const media = await allMedia(t);
   const requests: { path: string; type: string; body: Buffer; timeoutMs: number }[] = [];
   const answers = [...uploads, create];
@@ -28,7 +34,7 @@ async function submitted(t: TestContext, uploads: readonly Answer[], create: Ans
     },
     download: async () => undefined,
   };
-  const provider = httpProvider(shippedFile('pixverse'), client, { upstreamModel: 'v6' });
+  const provider = httpProvider(file, client, { upstreamModel: 'v6' });
   const input = { ...allFields, imageUrls: [] };
   const request = jobRequest({ input, media: async () => ({ ...media, images: [] }) });
   return { requests, outcome: await provider.submit(request, signal) };
@@ -51,6 +57,14 @@ describe('an upstream that stores images first', () => {
     assert.deepEqual([body['first_frame_img'], body['last_frame_img'], body['quality']], [101, 102, '1080p']);
   });
 
+  test('needs no handle of a job in its answers to uploads', async (t) => {
+    const pixverse = shippedFile('pixverse');
+    const file = { ...pixverse, create: { ...pixverse.create, handle: compileExpression('body.Resp.urls') } };
+    const json = { ErrCode: 0, ErrMsg: 'success', Resp: { video_id: 7, urls: { status: '/7' } } };
+    const { outcome } = await submitted(t, [stored(101), stored(102)], { status: 200, json }, { file });
+    assert.deepEqual(outcome, { kind: 'accepted', id: '7', handle: { status: '/7' } });
+  });
+
   test('gets an upload again that it did not answer', async (t) => {
     const { requests, outcome } = await submitted(t, ['lost', stored(101), failed(500, 1), stored(102)]);
     assert.equal(outcome.kind, 'accepted');
@@ -61,7 +75,7 @@ describe('an upstream that stores images first', () => {
     let now = 0;
     t.mock.method(performance, 'now', () => now);
     const pass = () => void (now += 100_000);
-    const { requests, outcome } = await submitted(t, ['lost', stored(101), stored(102)], created, pass);
+    const { requests, outcome } = await submitted(t, ['lost', stored(101), stored(102)], created, { onRequest: pass });
     assert.equal(outcome.kind, 'accepted');
     assert.deepEqual(
       requests.map(({ timeoutMs }) => timeoutMs),

@@ -207,14 +207,21 @@ test('a hook that cannot be reached, or whose key is missing, is handled as onEr
 });
 
 test('the log says which check failed and why, and what onError made of it', async () => {
-  for (const [onError, respond, why] of [
+  const closed = await startModerationHook();
+  await closed.close();
+  const missing = () => {
+    throw new Error('HOOK_KEY is not set');
+  };
+  for (const [onError, respond, why, hook = {}] of [
     ['refuse', broken['an error status'], { kind: 'answer', detail: 'status 500' }],
     ['allow', broken['a page'], { kind: 'answer', detail: 'no JSON' }],
     ['refuse', broken['another shape'], { kind: 'answer', detail: 'another shape' }],
+    ['refuse', undefined, { kind: 'setup', detail: 'HOOK_KEY is not set' }, { readKey: missing }],
+    ['allow', undefined, { kind: 'connect', detail: 'ECONNREFUSED' }, { url: closed.openai }],
   ] as const) {
     warned = [];
     fake.answerWith(respond);
-    await check(moderatorWith({ onError }));
+    await check(moderatorWith({ onError, ...hook }));
     assert.deepEqual(warned, [[{ model: 'videogen-2.0-fast', onError, ...why }, 'moderation hook failed']]);
   }
 });
@@ -261,11 +268,14 @@ test('no more requests than the limit run concurrently, and identical content th
   const moderator = moderatorWith({ concurrency: 3 });
   const prompts = Array.from({ length: 10 }, (_, index) => `prompt ${index}`);
   const checks = [...prompts, ...prompts].map((one) => check(moderator, { prompt: one }));
-  while (fake.received.length < prompts.length || held.length > 0) {
-    const expected = Math.min(3, prompts.length - fake.received.length + held.length);
+  // The prompt is the same, and the image or the model is another one.
+  checks.push(check(moderator, { prompt: 'prompt 0', imageUrls: ['https://client.test/a.jpg'] }));
+  checks.push(moderator.check({ model: 'videogen-2.0', prompt: 'prompt 0', imageUrls: [] }));
+  while (fake.received.length < 12 || held.length > 0) {
+    const expected = Math.min(3, 12 - fake.received.length + held.length);
     await waitFor('held requests', async () => (held.length >= expected ? true : undefined));
     release();
   }
   assert.deepEqual(new Set((await Promise.all(checks)).map(({ kind }) => kind)), new Set(['allowed']));
-  assert.deepEqual([fake.received.length, most], [10, 3]);
+  assert.deepEqual([fake.received.length, most], [12, 3]);
 });

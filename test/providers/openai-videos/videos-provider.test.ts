@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
-import type { SubmitOutcome } from '../../../src/providers/provider-contract.ts';
+import type { UpstreamError } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -10,46 +10,62 @@ import { jobOf, jobRequest, lostCall, signal, statusOf } from '../contract/job-r
 import { answering, clientFor } from '../loopback-client.ts';
 import { key, stage } from './videos-stage.ts';
 
-type Said = { readonly kind: SubmitOutcome['kind']; readonly why: string | undefined };
-
-function reasonOf(outcome: SubmitOutcome): string | undefined {
-  if (outcome.kind === 'refused') return outcome.error.kind;
-  return outcome.kind === 'not_accepted' ? outcome.reason : undefined;
-}
+type Said =
+  | { readonly kind: 'refused'; readonly error: UpstreamError }
+  | { readonly kind: 'not_accepted'; readonly reason: 'operator' | 'busy' }
+  | { readonly kind: 'unknown' };
 
 describe('what a refusal of a create means', () => {
+  const refused = (kind: UpstreamError['kind'], code: string, detail: string) =>
+    ({ kind: 'refused', error: { kind, code, detail } }) as const;
   const cases: readonly (readonly [DialectName, number, object, Said])[] = [
-    ['vllm-omni', 422, { detail: [{ loc: ['body', 'size'] }] }, { kind: 'refused', why: 'input' }],
-    ['vllm-omni', 400, { detail: 'Prompt blocked by the safety checker' }, { kind: 'refused', why: 'content' }],
-    ['vllm-omni', 404, { detail: 'The model does not exist' }, { kind: 'not_accepted', why: 'operator' }],
-    ['vllm-omni', 500, { detail: 'Internal Server Error' }, { kind: 'unknown', why: undefined }],
-    ['generic', 400, { error: { code: 'moderation_blocked', message: 'no' } }, { kind: 'refused', why: 'content' }],
-    ['generic', 413, { error: { code: 'too_large', message: 'no' } }, { kind: 'refused', why: 'input' }],
-    ['generic', 400, { detail: null }, { kind: 'unknown', why: undefined }],
-    ['generic', 409, { error: { code: 'conflict', message: 'no' } }, { kind: 'refused', why: 'upstream' }],
-    ['openrouter', 402, { error: { code: 402, message: 'credits' } }, { kind: 'not_accepted', why: 'operator' }],
-    ['openrouter', 403, { error: { code: 403, message: 'key' } }, { kind: 'not_accepted', why: 'operator' }],
+    ['vllm-omni', 422, { detail: [{ loc: ['body', 'size'] }] }, refused('input', '', '[{"loc":["body","size"]}]')],
+    [
+      'vllm-omni',
+      400,
+      { detail: 'Prompt blocked by the safety checker' },
+      refused('content', '', 'Prompt blocked by the safety checker'),
+    ],
+    ['vllm-omni', 404, { detail: 'The model does not exist' }, { kind: 'not_accepted', reason: 'operator' }],
+    ['vllm-omni', 500, { detail: 'Internal Server Error' }, { kind: 'unknown' }],
+    [
+      'generic',
+      400,
+      { error: { code: 'moderation_blocked', message: 'no' } },
+      refused('content', 'moderation_blocked', 'no'),
+    ],
+    ['generic', 413, { error: { code: 'too_large', message: 'no' } }, refused('input', 'too_large', 'no')],
+    ['generic', 400, { detail: null }, { kind: 'unknown' }],
+    [
+      'generic',
+      409,
+      { error: { code: 'conflict', message: 'no' } },
+      refused('upstream', 'conflict', 'HTTP 409: {"error":{"code":"conflict","message":"no"}}'),
+    ],
+    ['openrouter', 402, { error: { code: 402, message: 'credits' } }, { kind: 'not_accepted', reason: 'operator' }],
+    ['openrouter', 403, { error: { code: 403, message: 'key' } }, { kind: 'not_accepted', reason: 'operator' }],
     [
       'openrouter',
       403,
       { error: { code: 403, message: 'flagged', metadata: { reasons: ['violence'] } } },
-      { kind: 'refused', why: 'content' },
+      refused('content', 'moderated', 'flagged'),
     ],
-    ['openrouter', 429, { error: { code: 429, message: 'slow' } }, { kind: 'not_accepted', why: 'busy' }],
+    ['openrouter', 429, { error: { code: 429, message: 'slow' } }, { kind: 'not_accepted', reason: 'busy' }],
     [
       'openrouter',
       429,
       { error: { code: 429, message: 'slow', metadata: { reasons: ['too many'] } } },
-      { kind: 'not_accepted', why: 'busy' },
+      { kind: 'not_accepted', reason: 'busy' },
     ],
-    ['openrouter', 503, { error: { code: 503, message: 'no provider' } }, { kind: 'unknown', why: undefined }],
+    ['openrouter', 503, { error: { code: 503, message: 'no provider' } }, { kind: 'unknown' }],
   ];
   for (const [dialect, status, body, expected] of cases) {
     test(`${status} ${JSON.stringify(body)} of ${dialect}`, async (t) => {
       const { upstream, provider } = await stage(t, dialect);
       upstream.refuse(status, body);
-      const outcome: SubmitOutcome = await provider.submit(jobRequest(), signal);
-      assert.deepEqual([outcome.kind, reasonOf(outcome)], [expected.kind, expected.why]);
+      const detail = `HTTP ${status}: ${JSON.stringify(body)}`;
+      const whole = expected.kind === 'refused' ? expected : { ...expected, detail };
+      assert.deepEqual(await provider.submit(jobRequest(), signal), whole);
     });
   }
 });

@@ -8,23 +8,38 @@ import {
   type ConformanceRuleName,
   conformanceRules,
 } from '../../../src/providers/own/conformance-rules.ts';
-import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/own-protocol-server.ts';
+import {
+  type Break,
+  type ProtocolServer,
+  recordOf,
+  refusal,
+  startProtocolServer,
+  versionOf,
+} from '../../fakes/own-protocol-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { clientFor } from '../loopback-client.ts';
 
 const key = 'the-key-of-the-server';
 
 type Options = {
+  /** An earlier one. */
+  readonly server?: ProtocolServer;
   readonly broken?: Break;
+  readonly hasKey?: boolean;
   readonly earlierJob?: string;
   readonly signal?: AbortSignal;
   readonly say?: (line: string) => void;
   readonly onCall?: (method: string, options: Parameters<UpstreamClient['call']>[2]) => void;
 };
 
-async function checked(t: TestContext, { broken, earlierJob, signal, say, onCall }: Options = {}) {
-  const server = await startProtocolServer({ key, ...(broken && { broken }) });
-  t.after(() => server.close());
+async function checked(
+  t: TestContext,
+  { server: earlier, broken, hasKey = true, earlierJob, signal, say, onCall }: Options = {},
+) {
+  const server = earlier ?? (await startProtocolServer({ key, ...(broken && { broken }) }));
+  if (earlier === undefined) t.after(() => server.close());
+  const told: Finding[] = [];
+  const said: string[] = [];
   const baseUrl = `http://${server.address}`;
   const client = clientFor(baseUrl, key);
   const call: UpstreamClient['call'] = (method, path, options) => {
@@ -33,7 +48,7 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say, onCall
   };
   const findings = await checkConformance({
     client: { ...client, call },
-    strangers: { keyless: clientFor(baseUrl), invalid: clientFor(baseUrl, 'another-key') },
+    strangers: hasKey ? { keyless: clientFor(baseUrl), invalid: clientFor(baseUrl, 'another-key') } : undefined,
     bodies: { first: '{"version": 2, "model": "a"}', other: '{"version": 2, "model": "b"}' },
     // The command line tests this with ffmpeg.
     inspect: async (path) => {
@@ -44,10 +59,16 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say, onCall
     workFolder: await temporaryFolder(t),
     pollMs: 1,
     signal: signal ?? new AbortController().signal,
-    onFinding: () => {},
-    say: say ?? (() => {}),
+    onFinding: (finding) => told.push(finding),
+    say: (line) => {
+      said.push(line);
+      say?.(line);
+    },
   });
-  return { findings, server, named: (outcome: Finding['outcome']) => rulesOf(findings, outcome) };
+  assert.deepEqual(told, findings);
+  const named = (outcome: Finding['outcome']) => rulesOf(findings, outcome);
+  const skips = findings.flatMap(({ rule, outcome, came }) => (outcome === 'skipped' ? [[rule, came]] : []));
+  return { findings, server, said, named, skips };
 }
 
 function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): readonly ConformanceRuleName[] {
@@ -55,10 +76,109 @@ function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): rea
 }
 
 test('a server that keeps the protocol passes every rule but the one that needs a restart', async (t) => {
-  const { findings, named, server } = await checked(t);
+  const { findings, named, server, said } = await checked(t);
+  const [[id = ''] = []] = server.jobs;
   assert.deepEqual([named('fail'), named('skipped')], [[], ['restart']]);
-  assert.deepEqual(findings.map(({ rule }) => rule).toSorted(), Object.keys(conformanceRules).toSorted());
-  assert.deepEqual([...server.jobs.values()].map(({ status }) => status).toSorted(), ['canceled', 'succeeded']);
+  const came: Partial<Record<string, string>> = {
+    'video-plays': 'a video',
+    restart: `restart the server, then check it again with --job ${id}`,
+  };
+  assert.deepEqual(
+    Object.fromEntries(findings.map((one) => [one.rule, [one.expected, one.came]])),
+    Object.fromEntries(Object.entries(conformanceRules).map(([rule, expected]) => [rule, [expected, came[rule]]])),
+  );
+  assert.deepEqual(said, [`job ${id} was made`, `job ${id}: running 40 %`]);
+  assert.deepEqual(
+    [...server.jobs.values()].map(({ status }) => status),
+    ['succeeded', 'canceled'],
+  );
+});
+
+test('a server without a key is not checked for one, and jobs that end too soon for no rule about running ones', async (t) => {
+  const { named, skips } = await checked(t, {
+    hasKey: false,
+    broken: ({ id }, tell, { jobs, job }) => {
+      const told = tell();
+      const made = jobs.get(id);
+      if (made !== undefined && job === undefined) made.status = 'succeeded';
+      return told;
+    },
+  });
+  assert.deepEqual(named('fail'), []);
+  const soon = (rules: readonly ConformanceRuleName[]) => rules.map((rule) => [rule, 'the job ended too soon']);
+  assert.deepEqual(
+    skips.filter(([rule]) => rule !== 'restart'),
+    [
+      ['key-missing', 'no key was given'],
+      ['key-invalid', 'no key was given'],
+      ...soon(['get-running', 'put-again', 'put-other-body', 'video-early']),
+      ...soon(['cancel', 'cancel-again', 'put-canceled', 'video-canceled']),
+    ],
+  );
+});
+
+test('a job that ends between the answer to its cancellation and the next request breaks no rule', async (t) => {
+  const { named, skips } = await checked(t, {
+    broken: ({ id, method }, tell, { jobs, job }) =>
+      method === 'DELETE' && job?.status === 'running' ? { status: 200, body: recordOf(id, jobs) } : tell(),
+  });
+  assert.deepEqual(named('fail'), []);
+  const why = 'the job ended before the cancellation';
+  assert.deepEqual(skips.slice(1), [
+    ['put-canceled', why],
+    ['video-canceled', why],
+  ]);
+});
+
+for (const [missed, fails] of [
+  [[2, 3, 5], []],
+  [[2, 3, 4], ['succeeds']],
+] as const) {
+  test(`a job that is missing in its answers ${missed.join(', ')} has ${fails.length} findings`, async (t) => {
+    let finds = 0;
+    const { named, said, server } = await checked(t, {
+      broken: ({ method, isVideo }, tell, { job }) => {
+        if (method !== 'GET' || isVideo || job?.status !== 'running') return tell();
+        finds += 1;
+        return missed.some((one) => one === finds) ? refusal(404, 'not_found') : tell();
+      },
+    });
+    assert.deepEqual(named('fail'), fails);
+    const [[id = ''] = []] = server.jobs;
+    const body = JSON.stringify(refusal(404, 'not_found').body);
+    const [made, missing] = [`job ${id} was made`, `job ${id}: GET /jobs/${id}: HTTP 404: ${body}`];
+    const lines = fails.length > 0 ? [made, missing] : [made, missing, `job ${id}: running 40 %`, missing];
+    assert.deepEqual(said, lines);
+  });
+}
+
+test('every job that was begun is stopped, and each that may still run is named', async (t) => {
+  const { named, said, server } = await checked(t, {
+    broken: (asked, tell) => {
+      if (asked.method === 'DELETE') return refusal(500, 'internal');
+      return asked.method === 'PUT' && versionOf(asked.body) !== 2 ? tell({ body: '{"version": 2}' }) : tell();
+    },
+  });
+  const fails: readonly ConformanceRuleName[] = ['put-no-json', 'put-version', 'delete-ended', 'cancel'];
+  assert.deepEqual(named('fail'), ['delete-unknown', ...fails]);
+  const running = [...server.jobs].filter(([, { status }]) => status === 'running');
+  assert.equal(running.length, 3);
+  const body = JSON.stringify(refusal(500, 'internal').body);
+  assert.deepEqual(
+    said.filter((line) => line.includes('may still run')),
+    running.map(([id]) => `job ${id} may still run: DELETE /jobs/${id}: HTTP 500: ${body}`),
+  );
+});
+
+test('a page with 503 is no busy server', async (t) => {
+  const { named, skips } = await checked(t, {
+    broken: (asked, tell) =>
+      asked.method === 'PUT' && asked.hasKey && versionOf(asked.body) === 2
+        ? { status: 503, body: Buffer.from('<h1>a proxy</h1>') }
+        : tell(),
+  });
+  assert.deepEqual(named('fail'), ['put', 'put-twice', 'errors']);
+  assert.deepEqual(new Set(skips.map(([, why]) => why)), new Set(['no job was made', 'no answer of this kind']));
 });
 
 test("requests have the limits of Videogen's own, and may be answered with more than the protocol allows", async (t) => {
@@ -232,7 +352,7 @@ test('a busy server gets the request again, and one that cannot stop jobs keeps 
         return tell();
       }
       refusals -= 1;
-      return { ...refusal(429, 'busy'), headers: { 'retry-after': '0' } };
+      return { ...refusal(refusals === 0 ? 503 : 429, 'busy'), headers: { 'retry-after': '0' } };
     },
   });
   assert.deepEqual(named('fail'), []);
@@ -264,6 +384,30 @@ test('a server that has lost a job in a restart fails that rule, and gets no oth
   const { findings, named } = await checked(t, { earlierJob: '019abc12-3456-7def-8901-234567890abc' });
   assert.deepEqual(named('fail'), ['restart']);
   assert.match(findings[0]?.came ?? '', /not_found/);
+});
+
+test('after a restart, a job is checked for what it was: its video, its end, or that it has none', async (t) => {
+  const { server } = await checked(t);
+  const [[succeeded = ''] = [], [canceled = '', job] = []] = server.jobs;
+  assert.ok(job);
+  const outcomes = async (earlierJob: string) => {
+    const { findings } = await checked(t, { server, earlierJob });
+    return Object.fromEntries(findings.map(({ rule, outcome }) => [rule, outcome]));
+  };
+  const records = {
+    'record-id': 'pass',
+    'record-status': 'pass',
+    'record-fields': 'pass',
+    length: 'pass',
+    size: 'pass',
+  };
+  const ended = { restart: 'pass', 'put-ended': 'pass', 'delete-ended': 'pass', errors: 'skipped', ...records };
+  const video = (outcome: string) =>
+    Object.fromEntries(['video', 'video-plays', 'video-range', 'video-stays'].map((rule) => [rule, outcome]));
+  assert.deepEqual(await outcomes(succeeded), { ...ended, ...video('pass') });
+  assert.deepEqual(await outcomes(canceled), { ...ended, ...video('skipped') });
+  Object.assign(job, { status: 'running', gets: 0 });
+  assert.deepEqual(await outcomes(canceled), { restart: 'fail', errors: 'skipped', ...records });
 });
 
 test('an unreachable server breaks every rule that needs a response', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import type { JobStatus, SubmitOutcome, UpstreamClient } from '../../../src/providers/provider-contract.ts';
+import type { JobStatus, UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { dataUrl, imageFiles } from '../contract/all-fields.ts';
@@ -154,7 +154,9 @@ const error = (code: string) => ({ error: { code, message: 'words' } });
 
 describe('an answer to PUT', () => {
   const request = jobRequest();
-  const cases: readonly (readonly [status: number, body: object, expected: object])[] = [
+  type Expected = { readonly kind: string; readonly [name: string]: unknown };
+  type Body = object | ReturnType<typeof error>;
+  const cases: readonly (readonly [status: number, body: Body, expected: Expected])[] = [
     [200, { id: request.jobKey, status: 'failed' }, { kind: 'accepted', id: request.jobKey }],
     [201, { id: request.jobKey }, { kind: 'unknown' }],
     [200, { id: jobRequest().jobKey, status: 'running' }, { kind: 'unknown' }],
@@ -173,15 +175,16 @@ describe('an answer to PUT', () => {
   for (const [status, body, expected] of cases) {
     test(`${status} ${JSON.stringify(body).replaceAll(/[0-9a-f-]{36}/g, 'id')} means ${JSON.stringify(expected)}`, async () => {
       const outcome = await providerOf(answering(status, body, { 'retry-after': '3' })).submit(request, signal);
-      const seen = shown(outcome);
-      assert.deepEqual({ ...seen, ...expected }, seen);
+      const detail = `HTTP ${status}: ${JSON.stringify(body)}`;
+      const code = 'error' in body ? body.error.code : undefined;
+      const whole = expected.kind === 'accepted' ? expected : { ...expected, detail };
+      assert.deepEqual(
+        outcome,
+        'error' in expected ? { kind: 'refused', error: { kind: expected['error'], code, detail } } : whole,
+      );
     });
   }
 });
-
-function shown(outcome: SubmitOutcome) {
-  return outcome.kind === 'refused' ? { ...outcome, error: outcome.error.kind } : outcome;
-}
 
 describe('the record of a job', () => {
   const { jobKey, input } = jobRequest();
