@@ -47,7 +47,7 @@ test('the charge of an accepted task is confirmed on every call, and never repea
   const taskId = await acceptTestTask(database.db, accountId, taskParam('accepted'));
   const first = await charge(taskId);
   const terms = { accountId, model: 'videogen-2.0-fast', deadlineMs: 1_800_000 };
-  assert.deepEqual(first, { ...terms, isFinal: false, isRemote: false });
+  assert.deepEqual(first, { ...terms, isFinal: false, isRemote: true });
   assert.deepEqual(await charge(taskId), first);
   assert.equal((await findTask(database.db, taskId))?.creditsCharged, 132);
   assert.equal((await findAccount(database.db, accountId))?.balance, 68);
