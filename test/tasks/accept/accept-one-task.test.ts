@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type Database, DatabaseBusy } from '../../../src/platform/database/database.ts';
-import { acceptTask } from '../../../src/tasks/accept/accept-one-task.ts';
+import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -27,7 +27,7 @@ test('a task that loses a race to another request is read and tried again, five 
       if (isAccepting && names.filter((name) => name === statement.name).length <= losses) throw deadlock;
       return database.db.run(statement, values);
     };
-    const outcome = await acceptTask({ ...database.db, run }, task).catch((error: unknown) => error);
+    const outcome = await acceptTaskAlone({ ...database.db, run }, task).catch((error: unknown) => error);
     return { outcome, names };
   };
   const tries = (count: number) => Array.from({ length: count }, () => ['explain-task', 'accept-tasks-of-one-account']);
