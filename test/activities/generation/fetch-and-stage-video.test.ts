@@ -66,7 +66,7 @@ async function fetched({ result, isWritten = false, isUploaded = false, sizeOf, 
         },
         result: async (...asked) => {
           downloads += 1;
-          return await (result ?? original.result)(...asked);
+          return await (result === undefined ? original.result(...asked) : result(...asked));
         },
       };
       return change({ ...parts, media, providers: providersOf([provider]) });
@@ -141,18 +141,18 @@ test('an upload that is missing is reported, and the video is downloaded', async
 });
 
 test('a download that fails is repeated by the next attempt, until the deadline has passed once more since the job ended', async () => {
-  const { startDeadline, pass } = createTestDeadlines();
+  const deadlines = createTestDeadlines();
   const limits: number[] = [];
   const result: PolledProvider['result'] = async (_job, _result, { signal }) => {
     if (limits.length === 2) throw new Error('connection reset');
-    pass();
+    deadlines.pass();
     signal.throwIfAborted();
     return assert.fail('its time is over');
   };
   const change = ({ watches, ...parts }: WorkerParts): WorkerParts => {
-    const start: typeof startDeadline = (leftMs) => {
+    const start: typeof deadlines.startDeadline = (leftMs) => {
       limits.push(leftMs);
-      return startDeadline(leftMs);
+      return deadlines.startDeadline(leftMs);
     };
     return { ...parts, watches: { ...watches, startDeadline: start } };
   };

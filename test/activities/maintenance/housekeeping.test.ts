@@ -282,13 +282,13 @@ test('an erasure by the command line is logged once, because its log outlives a 
 test('each person without an account whose retention is over is erased, and logged', async () => {
   const text = `insert into users (id, email, unattached_since) values (gen_random_uuid(), $1, now() - $2 * interval '1 day') returning id::text`;
   const add = async (name: string, days: number) => (await query(text, [`${name}@example.com`, days]))[0]?.['id'];
-  const expired = [await add('ada', 92), await add('ben', 91)];
+  const gone = [await add('ada', 92), await add('ben', 91)];
   const younger = await add('cleo', 89);
   const { log, lines } = recordLog();
   await run('deleteExpiredUsers', deps({ log }));
   assert.deepEqual(
     lines,
-    expired.map((userId) => ({ level: 30, userId, msg: 'user erased' })),
+    gone.map((userId) => ({ level: 30, userId, msg: 'user erased' })),
   );
   assert.deepEqual(await query('select id::text from users'), [{ id: younger }]);
 });
