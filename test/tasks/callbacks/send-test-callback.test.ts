@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { callbackTimeoutMs } from '../../../src/tasks/callbacks/callback-schedule.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
@@ -13,12 +11,8 @@ import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secre
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
 import { askWith, dataOf } from '../../support/service/operator-key.ts';
-import { mockTimers } from '../../support/mock-timers.ts';
-import { untilTurn } from '../../support/until-turn.ts';
 
-const box = createSecretBox('s'.repeat(32));
 let service: HttpService;
 let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);
 const sent: object[] = [];
@@ -112,34 +106,6 @@ async function suspendedKey(): Promise<string> {
   return key;
 }
 
-function sender({ log = service.deps.log, allow = '127.0.0.0/8' } = {}) {
-  const { models } = builtInCatalogue();
-  const { db } = service.database;
-  const parts = { db, box, log, models: () => models, callbackFormatOf, serviceName: 'test', own: [] };
-  return createTestCallbackSender({ ...parts, allow: parseAllowList(allow) });
-}
-
-test('a test of a receiver that is not public ends after the time of an attempt, however fast it was refused', async (t) => {
-  mockTimers(t, { apis: ['setTimeout', 'Date'], now: Date.now() });
-  const { log, lines } = recordLog();
-  const callbacks = sender({ log, allow: '' });
-  t.after(callbacks.close);
-  const { accountId } = await service.newAccount(0);
-  let answer: unknown;
-  const order = { accountId, url: 'http://127.0.0.1/hook', dialect: 'native' } as const;
-  const ended = callbacks.send(order).then((error) => (answer = error));
-  await untilTurn('the refusal', () => lines.length > 0);
-  const [{ detail, ...line } = assert.fail(), ...others] = lines;
-  assert.deepEqual([line, others], [{ level: 30, kind: 'blocked', msg: 'test receiver unreachable' }, []]);
-  assert.equal(typeof detail, 'string');
-  await setImmediate();
-  t.mock.timers.tick(callbackTimeoutMs - 1);
-  await setImmediate();
-  assert.equal(answer, undefined);
-  t.mock.timers.tick(1);
-  assert.equal(await ended, 'unreachable');
-});
-
 const aTask = { taskId: '00000000-0000-0000-0000-000000000000', state: 'success', failCode: null };
 for (const [event, data] of [
   [undefined, aTask],
@@ -156,7 +122,18 @@ for (const [event, data] of [
     const receiver = await startCallbackReceiver();
     t.after(() => receiver.close());
     const { db } = service.database;
-    const callbacks = sender();
+    const box = createSecretBox('s'.repeat(32));
+    const { models } = builtInCatalogue();
+    const callbacks = createTestCallbackSender({
+      db,
+      box,
+      log: service.deps.log,
+      models: () => models,
+      callbackFormatOf,
+      serviceName: 'test',
+      own: [],
+      allow: parseAllowList('127.0.0.0/8'),
+    });
     t.after(callbacks.close);
     const { accountId } = await service.newAccount(0);
     const order = { accountId, url: `${receiver.url}/hook`, dialect: 'native', ...(event && { event }) } as const;
