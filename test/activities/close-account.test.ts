@@ -16,6 +16,7 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { eventsInto, recordEvents } from '../support/service/metric-event-sinks.ts';
+import { recordLog } from '../support/service/log-lines.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { interruptedParts, Killed } from '../support/processes/dying-worker-parts.ts';
@@ -55,7 +56,8 @@ const close = (accountId: string) =>
   closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
 const emptyPage = (accountId: string, after?: string, world = parts()) =>
   inActivity(() => wireActivities(world).main.emptyAccountPage({ accountId, after }));
-const finish = (accountId: string) => inActivity(() => wireActivities(parts()).main.finishClosing(accountId));
+const finish = (accountId: string, world = parts()) =>
+  inActivity(() => wireActivities(world).main.finishClosing(accountId));
 
 async function count(what: string): Promise<unknown> {
   const text = `select count(*)::int as count from ${what}`;
@@ -71,11 +73,16 @@ async function runningTask(accountId: string): Promise<string> {
 test('a closed account loses its tasks’ contents and its images, and what runs is refunded and cancelled without a callback', async () => {
   const accountId = await newAccount();
   const taskId = await runningTask(accountId);
-  await failedTasks(db, accountId, 3);
+  const failed = await failedTasks(db, accountId, 3);
   await addUploads(db, accountId, 2, `now() + interval '1 day'`);
   await close(accountId);
   const events = recordEvents('task_ended');
-  assert.deepEqual(await emptyPage(accountId, undefined, parts({ events })), { found: 6, after: undefined });
+  const { log, lines } = recordLog();
+  assert.deepEqual(await emptyPage(accountId, undefined, parts({ events, log })), { found: 6, after: undefined });
+  assert.deepEqual(
+    lines.splice(0).toSorted((one, other) => String(one['taskId']).localeCompare(String(other['taskId']))),
+    [...failed, taskId].toSorted().map((id) => ({ level: 30, taskId: id, accountId, msg: 'content deleted' })),
+  );
   assert.deepEqual(
     events.seen.map(({ task: { failure, creditsRefunded } }) => [failure?.failCode, creditsRefunded]),
     [['cancelled', 132]],
@@ -87,7 +94,8 @@ test('a closed account loses its tasks’ contents and its images, and what runs
     [0, 0, 0],
   );
   assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
-  assert.equal(await finish(accountId), true);
+  for (const _time of [1, 2]) assert.equal(await finish(accountId, parts({ log })), true);
+  assert.deepEqual(lines, [{ level: 30, accountId, msg: 'closed account emptied' }], 'once');
   assert.equal(await count('account_closures where finished_at is not null'), 1);
 });
 

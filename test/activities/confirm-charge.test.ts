@@ -7,6 +7,8 @@ import { createConfirmCharge, type OperatorTaskOrder } from '../../activities/co
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
+import { readTaskTiers } from '../../src/tasks/jobs/task-tiers.ts';
+import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';
 import { modelsAt } from '../support/tasks/fake-providers.ts';
@@ -45,10 +47,41 @@ const refused = (reason: RegExp) => (error: unknown) => {
 test('the charge of an accepted task is confirmed on every call, and never repeated', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('accepted'));
   const first = await charge(taskId);
-  assert.equal(first.isFinal, false);
+  const terms = { accountId, model: 'videogen-2.0-fast', deadlineMs: 1_800_000 };
+  assert.deepEqual(first, { ...terms, isFinal: false, isRemote: true });
   assert.deepEqual(await charge(taskId), first);
   assert.equal((await findTask(database.db, taskId))?.creditsCharged, 132);
   assert.equal((await findAccount(database.db, accountId))?.balance, 68);
+});
+
+test('a task of an upstream keeps the tiers of its model, and one that has ended says so', async () => {
+  const account = await createAccount(database.db, { name: 'upstream', credits: 1_000 });
+  const taskId = await acceptTestTask(database.db, account, taskParam('remote'));
+  const deps = { db: database.db, parseTaskRequest: () => assert.fail(), events: silentEvents };
+  const models = modelsAt(['studio']);
+  const confirm = () =>
+    silentActivity({ workflowId: taskId }, () => createConfirmCharge({ ...deps, models: () => models })({ taskId }));
+  const { isFinal, isRemote } = await confirm();
+  assert.deepEqual([isFinal, isRemote], [false, true]);
+  const tiers = models.get('videogen-2.0-fast')?.tiers;
+  assert.ok(tiers);
+  assert.deepEqual(await readTaskTiers(database.db, taskId), { tiers });
+  await failAndRefund(database.db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+  assert.equal((await confirm()).isFinal, true);
+});
+
+test('an order whose request is invalid is refused with each error', async () => {
+  const errors = [
+    { path: 'model', message: 'is missing' },
+    { path: '', message: 'is no object' },
+  ];
+  const deps = { db: database.db, models: () => modelsAt([]), events: silentEvents };
+  const parseTaskRequest = () => ({ ok: false, errors }) as const;
+  const taskId = uuidv7();
+  const charging = silentActivity({ workflowId: taskId }, () =>
+    createConfirmCharge({ ...deps, parseTaskRequest })({ taskId, order: { accountId, request: 7 } }),
+  );
+  await assert.rejects(charging, refused(/^model: is missing; is no object$/));
 });
 
 test("an order is charged at the account's own price, and a repeated step does not change the charge", async () => {
@@ -93,8 +126,11 @@ test('a task of a model that this worker has not read of yet is charged later, a
   const account = await createAccount(database.db, { name: 'new model', credits: 1_000 });
   const taskId = await acceptTestTask(database.db, account, param);
   await assert.rejects(charge(taskId), /not in the catalogue of this worker yet/);
-  const text = `update tasks set created_at = created_at - interval '61 s' where id = $1`;
-  await database.db.run({ name: 'test-later', text }, [taskId]);
+  const text = `update tasks set created_at = now() - $2 * interval '1 s' where id = $1`;
+  const acceptedAgo = (seconds: number) => database.db.run({ name: 'test-later', text }, [taskId, seconds]);
+  await acceptedAgo(30);
+  await assert.rejects(charge(taskId), /not in the catalogue of this worker yet/);
+  await acceptedAgo(60);
   const charged = await charge(taskId);
   assert.deepEqual([charged.model, charged.isRemote], ['new-model', false]);
 });

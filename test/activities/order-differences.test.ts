@@ -23,6 +23,7 @@ import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { assertMeasured } from '../support/assert-since.ts';
+import { recordLog } from '../support/service/log-lines.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
@@ -36,13 +37,14 @@ let accountId: string;
 let folder: string;
 let parts: WorkerParts;
 const events: ServiceEvent[] = [];
+const { log, lines } = recordLog();
 
 before(async () => {
   database = await createTestDatabase();
   accountId = await createAccount(database.db, { name: 'orders', credits: 1_000_000 });
   folder = await mkdtemp(join(tmpdir(), 'videogen-orders-'));
   const world = workerParts(database.db, folder, [createFakeUpstream()]);
-  parts = { ...world, events: { emit: (event) => void events.push(event) } };
+  parts = { ...world, log, events: { emit: (event) => void events.push(event) } };
 });
 
 after(async () => {
@@ -220,11 +222,14 @@ test('a short video of a task that was canceled meanwhile changes nothing, and i
   await succeedProviderJob(database.db, taskId);
   await failAndRefund(database.db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
   events.length = 0;
+  lines.length = 0;
   const end = await complete(taskId, { durationSeconds: 5 });
   assert.deepEqual([end.state, end.failCode], ['fail', 'cancelled']);
   assert.deepEqual(await complete(taskId, { durationSeconds: 5 }), end);
   const job = { provider: 'preview', pool: undefined, outcome: 'late_success' };
   assert.deepEqual(events, [{ kind: 'job_ended', job }]);
+  const late = { level: 40, taskId, failCode: 'cancelled', msg: 'video finished after the refund; not delivered' };
+  assert.deepEqual(lines, [late, late]);
   assert.deepEqual(
     (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind),
     ['charge', 'refund'],
@@ -259,4 +264,26 @@ test('each difference is counted once, by what became of the video', async () =>
     'size exceeded',
   ]);
   assert.deepEqual(await counted('fail', {}), []);
+});
+
+test('a video that is not as ordered is logged with each difference, its refund, and what its jobs have cost', async () => {
+  const { db } = database;
+  for (const [shortfall, outcome, creditsRefunded] of [
+    ['refund', 'refunded', 410],
+    ['fail', 'failed', undefined],
+  ] as const) {
+    const taskId = await order({ shortfall });
+    for (const ordinal of [1, 2, 3]) await intendOwnMachineJob(db, { taskId, ordinal, provider: 'preview' });
+    const text = `update provider_jobs set cost_micros = ordinal * 10, cost_currency = 'USD' where task_id = $1 and ordinal > 1`;
+    await db.run({ name: 'test-job-costs', text }, [taskId]);
+    lines.length = 0;
+    await complete(taskId, { durationSeconds: 5, widthPx: 1920, heightPx: 1080 });
+    const differences = [
+      { aspect: 'seconds', kind: 'short', ordered: '15 s', delivered: '5.0 s' },
+      { aspect: 'size', kind: 'more', ordered: '720p', delivered: '1920 × 1080 pixels' },
+    ];
+    const costs = [20, 30].map((costMicros) => ({ costMicros, costCurrency: 'USD' }));
+    const line = { level: 40, taskId, model: 'sold', outcome, differences, costs, msg: 'video not as ordered' };
+    assert.deepEqual(lines, [{ ...line, ...(creditsRefunded !== undefined && { creditsRefunded }) }]);
+  }
 });

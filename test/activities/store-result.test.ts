@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
 import { createCompleteTask } from '../../activities/end-task.ts';
 import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-file-keys.ts';
-import { createStoreResult, type StoreResultDeps } from '../../activities/store-result.ts';
+import {
+  createStoreResult,
+  storeUnconverted,
+  type StoreResultDeps,
+  usablePosterPath,
+} from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../../src/media/video/read-video.ts';
 import { sharp } from '../../src/media/pictures/image-library.ts';
@@ -23,6 +28,7 @@ import { recordEvents, silentEvents } from '../support/service/metric-event-sink
 import { createFolderStore } from '../support/folder-store.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/servers/s3-server.ts';
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 
 const asIs: ConversionBeforeStorage = {
@@ -35,6 +41,39 @@ const asIs: ConversionBeforeStorage = {
 
 const killed = (by: { stalled: boolean; timedOut: boolean }) =>
   new FfmpegError({ exitCode: null, killedBy: 'SIGKILL', stderr: '', ...by });
+
+test('a delivered poster is used if it is a file of 4 MiB at most', async (t) => {
+  const folder = await temporaryFolder(t);
+  const path = join(folder, 'poster.jpg');
+  await writeFile(path, '');
+  await truncate(path, 4_194_304);
+  assert.equal(await usablePosterPath(path), path);
+  await truncate(path, 4_194_305);
+  for (const unusable of [path, folder, join(folder, 'missing'), undefined])
+    assert.equal(await usablePosterPath(unusable), undefined);
+});
+
+test('a video with a poster is stored at once, and left to be staged without one or if the store fails', async (t) => {
+  const folder = await temporaryFolder(t);
+  const clip = await copyInstantClip(folder);
+  const events = recordEvents('stage_ended');
+  const put: string[] = [];
+  const media = { put: async (key: string, path: string) => void put.push(`${key} ${path}`) };
+  const result = await storeUnconverted({ media, events }, 'kept', clip);
+  const { videoKey, posterKey, sha256, bytes, ...facts } = result ?? assert.fail();
+  const video = await readFile(clip.path);
+  assert.deepEqual([sha256, bytes], [hash('sha256', video), video.length]);
+  assert.deepEqual([facts.widthPx, facts.heightPx, facts.hasAudio], [1280, 720, true]);
+  assert.deepEqual(put, [`${videoKey} ${clip.path}`, `${posterKey} ${clip.posterPath}`]);
+  assert.deepEqual(
+    events.seen.map(({ stage }) => stage),
+    ['store'],
+  );
+  const broken = { put: () => Promise.reject(new Error('the store is full')) };
+  assert.equal(await storeUnconverted({ media: broken, events }, 'kept', clip), undefined);
+  assert.equal(await storeUnconverted({ media, events }, 'kept', { path: clip.path }), undefined);
+  assert.deepEqual([put.length, events.seen.length], [2, 1]);
+});
 
 describeStoring('a folder', false);
 describeStoring('a bucket', skipsWithoutS3);

@@ -35,7 +35,8 @@ test('the signal of a watched provider aborts within seconds after it is switche
   t.mock.timers.enable({ apis: ['setInterval'] });
   const states: Record<string, State> = { a: 'enabled' };
   const { switches, errors, database } = started(states);
-  const [a, b, again] = [switches.watch('a'), switches.watch('b'), switches.watch('a')];
+  const [a, b, again, stopped] = [switches.watch('a'), switches.watch('b'), switches.watch('a'), switches.watch('a')];
+  stopped.stop();
   const poll = async () => {
     t.mock.timers.tick(3_000);
     await new Promise((resolve) => setImmediate(resolve));
@@ -48,7 +49,7 @@ test('the signal of a watched provider aborts within seconds after it is switche
   database.error = undefined;
   await poll();
   assert.deepEqual(
-    [a, b, again].map(({ signal }) => signal.aborted),
-    [true, false, true],
+    [a, b, again, stopped].map(({ signal }) => signal.aborted),
+    [true, false, true, false],
   );
 });

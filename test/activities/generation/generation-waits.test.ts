@@ -8,6 +8,7 @@ import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
@@ -114,7 +115,8 @@ test('a job whose provider now has another address is not polled until the deadl
     lookups += 1;
     return undefined;
   };
-  const later = { ...world, providers: { ...providersOf([stranger]), ofJob } };
+  const { log, lines } = recordLog();
+  const later = { ...world, log, providers: { ...providersOf([stranger]), ofJob } };
   const stop = new AbortController();
   const attempts = { begin: () => ({ signal: stop.signal, stop: () => {} }) };
   const first = { ...world, watches: { ...world.watches, attempts } };
@@ -130,7 +132,12 @@ test('a job whose provider now has another address is not polled until the deadl
   await rejected;
   const [row] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([row?.outcome, row?.failure?.failCode], ['abandoned', 'provider_unavailable']);
+  assert.deepEqual(lines, [pausedPolling(taskId, upstream.provider.name, 'provider_changed')], 'not each time');
 });
+
+const pausedPolling = (taskId: string, provider: string, reason: string) => {
+  return { level: 50, taskId, ordinal: 1, provider, reason, msg: 'job polling paused' };
+};
 
 test('a provider that is switched off receives no request, and its job continues once it is enabled again', async () => {
   const upstream = upstreamOf('switched', { instant: false });
@@ -150,7 +157,8 @@ test('a provider that is switched off receives no request, and its job continues
     const switches = { ...watches.switches, watch: () => ({ signal: off.signal, stop: () => {} }) };
     return { ...parts, providers: providersOf([counted]), watches: { ...watches, switches } };
   };
-  const world = worldOf({ upstreams: [upstream], change });
+  const { log, lines } = recordLog();
+  const world = { ...worldOf({ upstreams: [upstream], change }), log };
   const taskId = await acceptTestTask(database.db, accountId, taskParam('switched'));
   const order = { taskId, isRemote: true };
   const stop = new AbortController();
@@ -170,6 +178,8 @@ test('a provider that is switched off receives no request, and its job continues
   );
   assert.equal(polls.length, pollsBefore);
   assert.equal(upstream.jobs[0]?.state, 'running', 'it was not cancelled');
+  const paused = pausedPolling(taskId, provider, 'provider_off');
+  assert.deepEqual(lines, [paused, paused], 'by each attempt');
   await set('enabled');
   upstream.finish();
   await silentActivity({ workflowId: taskId }, () =>

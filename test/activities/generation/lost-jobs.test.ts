@@ -270,17 +270,28 @@ test('what an upstream responded to a create that made no known job is recorded 
     declines: () => ({ kind: 'unknown', detail }),
     recover: () => ({ kind: 'unknown', detail: '0 jobs could be this one' }),
   });
-  const { end, taskId } = await played({ upstreams: [upstream], betweenAttempts: passTime });
+  const { end, taskId, lines } = await played({ upstreams: [upstream], betweenAttempts: passTime });
   const [job] = await listProviderJobs(database.db, taskId);
   assert.equal(end, 'provider_unavailable');
   assert.equal(job?.detail, `create: ${detail}\nlookup: 0 jobs could be this one`);
+  const about = { taskId, ordinal: 1, provider: upstream.provider.name };
+  assert.deepEqual(lines, [
+    { level: 40, ...about, detail, msg: 'response to a create lost' },
+    { level: 50, ...about, detail: job.detail, msg: 'the response of the provider was lost' },
+    { level: 30, taskId, state: 'fail', failCode: end, msg: 'task ended' },
+  ]);
 });
 
 test('a video at an address that is not allowed ends its task at once, and operators read the address', async () => {
   const upstream = upstreamOf('first');
   const result: PolledProvider['result'] = () => Promise.reject(new OutboundError('blocked', '10.0.0.7 is private'));
-  const { end, taskId } = await played({ upstreams: [{ ...upstream, provider: { ...upstream.provider, result } }] });
+  const { end, taskId, lines } = await played({
+    upstreams: [{ ...upstream, provider: { ...upstream.provider, result } }],
+  });
   const [job] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([end, job?.outcome], ['result_invalid', 'fail']);
-  assert.match(String(job?.detail), /not allowed: 10\.0\.0\.7 is private; IMAGE_ALLOW can allow it/);
+  const detail = 'the result is at an address that is not allowed: 10.0.0.7 is private; IMAGE_ALLOW can allow it';
+  assert.equal(job?.detail, detail);
+  const about = { taskId, provider: upstream.provider.name };
+  assert.deepEqual(lines[0], { level: 50, ...about, detail, msg: 'paid video not fetched' });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { lookUpLostCreate } from '../../../activities/generation/recover-job.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../../src/providers/provider-contract.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 
@@ -33,12 +33,8 @@ async function lookUp(
     submitTimeoutMs,
     recover: async (lost: LostCreate) => (asked.push(lost), recover()),
   } as unknown as PolledProvider; // all that a lookup uses
-  const deps = {
-    db,
-    log: pino({ level: 'silent' }),
-    events,
-    hashAccount: (id: string) => [`hash of ${id}`, 'old'] as const,
-  };
+  const { log, lines } = recordLog();
+  const deps = { db, log, events, hashAccount: (id: string) => [`hash of ${id}`, 'old'] as const };
   const { input } = taskParam('a boat');
   const at = isBare ? {} : { pool: 'upstream/m', intendedAt: 7 };
   const row = { ordinal: 2, provider: 'name of the row', ageMs, pool: undefined, intendedAt: undefined, ...at };
@@ -47,7 +43,7 @@ async function lookUp(
   const { signal } = new AbortController();
   const outcome = await lookUpLostCreate(deps, { provider, imageReference: undefined }, lost, signal);
   const [sought] = asked;
-  return { outcome, counted: events.seen, sought: sought ?? assert.fail(), statements, request };
+  return { outcome, counted: events.seen, lines, sought: sought ?? assert.fail(), statements, request };
 }
 
 const found = { kind: 'found', id: 'job-1', handle: { a: 'b' } } as const;
@@ -75,9 +71,11 @@ for (const [answer, played, expected] of [
       if (answer instanceof Error) throw answer;
       return answer as RecoverOutcome; // one of the outcomes
     };
-    const { outcome, counted } = await lookUp(recover, played);
+    const { outcome, counted, lines } = await lookUp(recover, played);
     assert.deepEqual(outcome, expected);
     assert.deepEqual(counted, [{ kind: 'provider_lookup', provider: 'upstream', outcome: expected.kind }]);
+    const failed = { level: 30, taskId: 't', provider: 'name of the row', msg: 'job lookup failed' };
+    assert.deepEqual(lines, answer instanceof Error ? [{ ...failed, detail: answer.message }] : []);
   });
 }
 

@@ -11,6 +11,7 @@ import type { EndedJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs, type ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -88,13 +89,14 @@ export function worldOf(
 }
 
 /**
- * Runs a task to its end at these upstreams, each a tier of its own; returns the end, the outcomes of its jobs and what was counted of
- * requests. Each job must have been counted once, with its outcome and its cost.
+ * Runs a task to its end at these upstreams, each a tier of its own; returns the end, the outcomes of its jobs, what was counted of
+ * requests, and the lines of the log. Each job must have been counted once, with its outcome and its cost.
  */
 export async function played(story: Story) {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('routed', story.input));
   const events = recordEvents('provider_call', 'provider_lookup', 'provider_resubmission', 'job_ended');
-  const world = worldOf(story, events);
+  const { log, lines } = recordLog();
+  const world = { ...worldOf(story, events), log };
   const { betweenAttempts = noop, attempts } = story;
   await playTask({ next: () => world }, { taskId, betweenAttempts, attempts });
   const task = await findTask(database.db, taskId);
@@ -113,7 +115,7 @@ export async function played(story: Story) {
     const outcome = event.kind === 'provider_resubmission' ? '' : ` ${event.outcome}`;
     return `${event.kind.replace('provider_', '')} ${event.provider.split('-')[0]}${outcome}`;
   });
-  return { taskId, end: task?.failure?.failCode ?? task?.state, calls, rows, requests };
+  return { taskId, end: task?.failure?.failCode ?? task?.state, calls, rows, requests, lines };
 }
 
 export async function noop(): Promise<void> {}

@@ -31,11 +31,15 @@ test('a provider that certainly made no job is followed by the next one, which r
   for (const declines of [busy, () => ({ kind: 'refused', error: { kind: 'input', detail: '' } }) as const]) {
     renameProviders();
     const [first, second] = [upstreamOf('first', { declines }), upstreamOf('second')];
-    const { end, calls, requests } = await played({ upstreams: [first, second] });
+    const { end, calls, requests, lines, taskId } = await played({ upstreams: [first, second] });
     assert.equal(end, 'success');
     assert.deepEqual(calls, [`first ${declines === busy ? 'not_created' : 'refused'}`, 'second success']);
     assert.deepEqual(requests, [`call first ${declines === busy ? 'busy' : 'refused'}`, 'call second accepted']);
     assert.deepEqual([first.asked.length, second.asked.length], [1, 1]);
+    const about = { level: 30, taskId, ordinal: 1, provider: first.provider.name };
+    const refused = { ...about, error: { kind: 'input', detail: '' }, msg: 'job refused' };
+    const line = declines === busy ? { ...about, reason: 'busy', detail: '429', msg: 'job not accepted' } : refused;
+    assert.deepEqual(lines, [line]);
   }
 });
 

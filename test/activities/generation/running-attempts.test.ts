@@ -50,3 +50,22 @@ test('the end of a task stops its attempts within three seconds, and no other', 
   assert.ok(frozen.signal.reason instanceof TaskEnded);
   assert.equal(other.signal.aborted, false);
 });
+
+test('two attempts at one task are one row, and an attempt that has stopped is neither alive nor stopped again', async (t) => {
+  const { attempts, touched, ended, pass } = started(t);
+  const [first, second, other] = [attempts.begin('a'), attempts.begin('a'), attempts.begin('b')];
+  await pass(attemptTouchMs);
+  assert.deepEqual(touched.splice(0), [['a', 'b']]);
+  other.stop();
+  first.stop();
+  ended.add('a').add('b');
+  await pass(attemptTouchMs);
+  assert.deepEqual(touched.splice(0), [['a']]);
+  assert.deepEqual(
+    [first, second, other].map(({ signal }) => signal.aborted),
+    [false, true, false],
+  );
+  second.stop();
+  await pass(attemptTouchMs);
+  assert.deepEqual(touched, []);
+});

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { pino } from 'pino';
 import { createHousekeep, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
 import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import type { HousekeepingStep } from '../../../src/temporal/schedules/housekeeping-steps.ts';
@@ -20,6 +19,7 @@ import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { reserveUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { eventsInto, recordEvents } from '../../support/service/metric-event-sinks.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -239,15 +239,19 @@ test('the last sweep ends a deletion although its job may still run', async () =
 });
 
 test('a deletion is swept again while Temporal has its history, or an unfinished task needs its upload', async () => {
-  const uploadId = randomUUID();
-  await reserveUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  const [uploadId, another] = [randomUUID(), randomUUID()];
+  const upload = async () => {
+    for (const id of [uploadId, another])
+      await reserveUpload(db, { uploadId: id, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  };
+  await upload();
   const [taskId] = await failedTasks(db, accountId, 1);
   const task = await findTask(db, String(taskId));
   assert.ok(task);
-  await deleteTaskContent(db, task, [uploadId]);
+  await deleteTaskContent(db, task, [uploadId, another]);
   await run('sweepDeletions', deps({ engine: { deleteTaskHistories: () => Promise.resolve(false) } }));
   assert.deepEqual([await swept(), await count('uploads')], [0, 0]);
-  await reserveUpload(db, { uploadId, fileName: 'image.jpg', accountId, bytes: 1, retentionMs: hourMs });
+  await upload();
   const other = await acceptTestTask(db, accountId, taskParam(`shows ${uploadId}`));
   await run('sweepDeletions');
   assert.deepEqual([await swept(), await count('uploads')], [0, 1]);
@@ -270,10 +274,21 @@ test('an erasure by the command line is logged once, because its log outlives a 
     email,
   ]);
   await eraseUserAs(db, { kind: 'command_line', name: 'root' }, { email });
-  const lines: string[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  const { log, lines } = recordLog();
   for (let times = 0; times < 2; times += 1) await run('deleteExpiredUsers', deps({ log }));
-  const logged = lines.filter((line) => line.includes('user erased'));
-  assert.equal(logged.length, 1);
-  assert.match(String(logged[0]), new RegExp(String(invited?.['id'])));
+  assert.deepEqual(lines, [{ level: 30, userId: invited?.['id'], msg: 'user erased' }]);
+});
+
+test('each person without an account whose retention is over is erased, and logged', async () => {
+  const text = `insert into users (id, email, unattached_since) values (gen_random_uuid(), $1, now() - $2 * interval '1 day') returning id::text`;
+  const add = async (name: string, days: number) => (await query(text, [`${name}@example.com`, days]))[0]?.['id'];
+  const gone = [await add('ada', 92), await add('ben', 91)];
+  const younger = await add('cleo', 89);
+  const { log, lines } = recordLog();
+  await run('deleteExpiredUsers', deps({ log }));
+  assert.deepEqual(
+    lines,
+    gone.map((userId) => ({ level: 30, userId, msg: 'user erased' })),
+  );
+  assert.deepEqual(await query('select id::text from users'), [{ id: younger }]);
 });

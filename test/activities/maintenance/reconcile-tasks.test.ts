@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deadlineGraceMs } from '../../../activities/maintenance/reconcile-tasks.ts';
+import { maxQueueMs } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
-import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
+import type { Database } from '../../../src/platform/database/database.ts';
+import { countStuckTasks, type UnfinishedTask } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { cancelGraceMs, completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
 import {
@@ -44,7 +48,15 @@ for (const [what, workflow, failCode] of [
 ] satisfies [string, WorkflowDescription, FailCode][]) {
   test(`the task of a workflow that ${what} is refunded as ${failCode} and called back`, async () => {
     const taskId = await accepted(workflow, 'http://receiver.test/');
-    assert.equal((await run(activities().reconcileTasks)).refunded, 1);
+    const { log, lines } = recordLog();
+    assert.equal((await run(activities({ ...worldOf(), log }).reconcileTasks)).refunded, 1);
+    const { codeFailure, ...described } = workflow;
+    const stuckMsg = 'workflow code failed; roll back the release, or the task is refunded';
+    const refunded = { ...described, ...(codeFailure && { codeFailure }), failCode, msg: 'task refunded by reconcile' };
+    assert.deepEqual(lines, [
+      ...(codeFailure === undefined ? [] : [{ level: 50, taskId, ...codeFailure, msg: stuckMsg }]),
+      { level: 40, taskId, ...refunded },
+    ]);
     assert.equal(await failCodeOf(taskId), failCode);
     const ends = workflow.status === 'running' ? [`terminate ${taskId}`] : [];
     assert.deepEqual(calls, [`deliver ${taskId}`, ...ends]);
@@ -76,8 +88,10 @@ test('a task whose code continues is no longer counted as stuck', async () => {
   await run(activities().reconcileTasks);
   assert.equal((await countStuckTasks(database.db)).tasks, 1);
   workflows.set(taskId, running);
-  await run(activities().reconcileTasks);
+  const { log, lines } = recordLog();
+  for (const _time of [1, 2]) await run(activities({ ...worldOf(), log }).reconcileTasks);
   assert.equal((await countStuckTasks(database.db)).tasks, 0);
+  assert.deepEqual(lines, [{ level: 30, taskId, msg: 'workflow code recovered' }], 'once');
 });
 
 test('a refunded task is no longer counted as stuck', async () => {
@@ -189,12 +203,57 @@ test('the deadline of a task is that of its acceptance, not that of the current 
 test('a task whose payload key is missing is not refunded, however long it has failed', async () => {
   const message = 'payload cannot be read under the key "old": it is not among TEMPORAL_PAYLOAD_KEYS';
   const { codeFailure } = failing(60, 30);
-  const taskId = await accepted({ ...running, codeFailure: codeFailure && { ...codeFailure, message } });
+  const missing = { ...(codeFailure ?? assert.fail()), message };
+  const taskId = await accepted({ ...running, codeFailure: missing });
   const others = await accepted(failing(60, 30));
-  await run(activities().reconcileTasks);
+  const { log, lines } = recordLog();
+  await run(activities({ ...worldOf(), log }).reconcileTasks);
+  const msg = 'payload key missing; add it to TEMPORAL_PAYLOAD_KEYS, tasks wait for it';
+  assert.deepEqual(
+    lines.filter((line) => line['taskId'] === taskId),
+    [{ level: 50, taskId, ...missing, msg }],
+  );
   assert.equal(await failCodeOf(taskId), undefined);
   assert.equal(await failCodeOf(others), 'internal');
 });
+
+const [deadlineMs, stuckTaskMs, stepMs] = [60_000, 600_000, 15_000];
+const graceMs = deadlineGraceMs;
+const codeFailed = (sinceMs: number, retriedMs: number): WorkflowDescription => {
+  const [since, retriedAt] = [Date.now() - sinceMs, Date.now() - retriedMs];
+  return { ...running, pendingActivities: [], codeFailure: { since, retriedAt, message: 'x is not a function' } };
+};
+for (const [what, row, workflow, failCode] of [
+  ['a wait at its limit', { ageMs: maxQueueMs + graceMs + 7, ranMs: 7 }, () => running, undefined],
+  ['a wait beyond its limit', { ageMs: maxQueueMs + graceMs + 8, ranMs: 7 }, () => running, 'timeout'],
+  [
+    'a long wait that has ended in a generation',
+    { ageMs: maxQueueMs + graceMs + 8, ranMs: 7, isGenerating: true },
+    () => running,
+    undefined,
+  ],
+  ['a run at its deadline', { ranMs: deadlineMs + graceMs }, () => running, undefined],
+  ['a run beyond its deadline', { ranMs: deadlineMs + graceMs + 1 }, () => running, 'timeout'],
+  ['a fetch at its limit', { ranMs: 2 * deadlineMs + graceMs, isFetching: true }, () => running, undefined],
+  ['a fetch beyond its limit', { ranMs: 2 * deadlineMs + graceMs + 1, isFetching: true }, () => running, 'timeout'],
+  ['code that failed for as long as it may', {}, () => codeFailed(stuckTaskMs + stepMs, stepMs), 'internal'],
+  ['code that failed for less', {}, () => codeFailed(stuckTaskMs + stepMs - 1, stepMs), undefined],
+  ['code that was just retried', {}, () => codeFailed(stuckTaskMs + stepMs, stepMs - 1), undefined],
+] satisfies [string, Partial<UnfinishedTask>, () => WorkflowDescription, FailCode | undefined][]) {
+  test(`${what} is ${failCode === undefined ? 'left' : `refunded as ${failCode}`}`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const taskId = await accepted(workflow());
+    const times = { ageMs: 20_000, ranMs: 0, deadlineMs, isGenerating: false, isFetching: false, ...row };
+    const read: Database['run'] = async (statement, values) => {
+      const rows = await database.db.run(statement, values);
+      // The rows have the fields of the list, at the limits.
+      return (statement.name === 'list-unfinished-tasks' ? rows.map((one) => ({ ...one, ...times })) : rows) as never;
+    };
+    const world = { ...worldOf(), db: { ...database.db, run: read } };
+    await run(activities(world).reconcileTasks);
+    assert.equal(await failCodeOf(taskId), failCode);
+  });
+}
 
 /** Begins the attempt so many seconds ago, with a deadline of one minute. */
 async function runsFor(taskId: string, seconds: number): Promise<void> {

@@ -12,6 +12,7 @@ import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { activityDepsOf } from '../../../src/run/main/wire-activities.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { attemptAt } from '../../support/tasks/generation-attempt.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
 import { Killed } from '../../support/processes/dying-worker-parts.ts';
@@ -49,7 +50,10 @@ test('the job of a failed task is stopped upstream once', async () => {
 test('a video that arrives after the refund is counted as late, and neither delivered nor charged', async () => {
   const taskId = await failedWithJob();
   upstream.finish();
-  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 1 });
+  const { log, lines } = recordLog();
+  assert.deepEqual(await run(activities({ ...worldOf(), log }).settleProviderJobs), { stopped: 0, late: 1 });
+  const job = { taskId, provider: upstream.provider.name, jobId: upstream.jobs[0]?.jobId };
+  assert.deepEqual(lines, [{ level: 40, ...job, msg: 'video finished after the refund; not delivered' }]);
   assert.deepEqual(
     (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome),
     ['late_success'],
@@ -96,15 +100,19 @@ test('a lookup that finds no job decides nothing while the create may still be o
 test('a job whose provider reports no state is checked again for a day, and then releases its slot', async () => {
   const taskId = await failedWithJob();
   const status: PolledProvider['status'] = () => Promise.reject(new Error('HTTP 403'));
-  const world = { ...worldOf(), providers: providersOf([{ ...upstream.provider, status }]) };
+  const { log, lines } = recordLog();
+  const world = { ...worldOf(), log, providers: providersOf([{ ...upstream.provider, status }]) };
   const settle = () => run(activities(world).settleProviderJobs);
   assert.deepEqual(await settle(), { stopped: 0, late: 0 });
+  lines.length = 0;
   await execute(`alter table tasks disable trigger final_tasks_never_change`);
   await execute(`update tasks set completed_at = completed_at - interval '25 hours' where id = '${taskId}'`);
   await execute(`alter table tasks enable trigger final_tasks_never_change`);
   assert.deepEqual(await settle(), { stopped: 1, late: 0 });
   const [job] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([job?.outcome, job?.costBasis], ['abandoned', 'unknown']);
+  const msg = 'provider job of a failed task not found; it may still run upstream and cost money';
+  assert.deepEqual(lines, [{ level: 50, taskId, ordinal: 1, provider: upstream.provider.name, msg }]);
 });
 
 for (const reported of [{ micros: 70_000, currency: 'USD', basis: 'reported' } as const, undefined]) {

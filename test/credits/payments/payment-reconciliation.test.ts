@@ -5,9 +5,13 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { readLastChecks } from '../../../src/credits/last-checks.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { listUngrantedPayments, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
+import type { Payment, Reversal } from '../../../src/credits/payments/payment-provider.ts';
+import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
-import { openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
+import { openPaymentStage, type PaymentStage, serviceUrl, starter } from './payment-stage.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 
 let stage: PaymentStage;
@@ -265,6 +269,78 @@ test('an open purchase of another Stripe account ends after a day, and counts as
   await age(topUpId, '25 hours');
   await run();
   assert.deepEqual(await stage.stateOf(accountId), ['expired']);
+});
+
+/** A provider that has nothing but what a test says. */
+const silentProvider = () => ({
+  ...stage.provider,
+  async *listFinishedCheckouts(): AsyncGenerator<Payment> {
+    yield* [];
+  },
+  async *listReversedPayments(): AsyncGenerator<string> {
+    yield* [];
+  },
+  readCheckout: async (_id: string): Promise<Payment | undefined> => undefined,
+});
+
+const taken: Reversal = { reference: 're', kind: 'refund', minorUnits: 999, isTaken: true, isFinal: true };
+for (const [what, reported, reversals, isLeft] of [
+  ['is returned', {}, [taken], false],
+  ['is returned in parts', {}, [taken, taken].map((one, part) => ({ ...one, minorUnits: 499 + part })), false],
+  ['is returned but for a cent', {}, [taken, taken].map((one) => ({ ...one, minorUnits: 499 })), true],
+  ['was to be returned, which failed', {}, [{ ...taken, isTaken: false }], true],
+  ['is returned in another currency', {}, [{ ...taken, minorUnits: undefined }], true],
+  ['has no refunds that Stripe knows', {}, undefined, true],
+  ['is not paid', { state: 'processing' }, [taken], true],
+  ['has no id', { paymentId: undefined }, [taken], true],
+] satisfies [string, Partial<Payment>, readonly Reversal[] | undefined, boolean][]) {
+  test(`an ungranted payment that ${what} ${isLeft ? 'stays' : 'leaves'} in the list`, () =>
+    rolledBack(stage.database.db, async (db) => {
+      const accountId = await createAccount(db, { name: 'ungranted', credits: 0 });
+      const found = { top_up_id: accountId, account_id: accountId, reason: 'amount_differs', found_at: ago(0) };
+      for (const id of ['cs_1', 'cs_2']) await insertRow(db, 'ungranted_payments', { checkout_id: id, ...found });
+      const about = { checkoutId: 'cs_1', order: undefined, serviceUrl, isTest: true, receiptUrl: undefined };
+      const payment: Payment = { ...about, paymentId: 'pi_1', state: 'paid', ...starter.price, ...reported };
+      const provider = {
+        ...silentProvider(),
+        readCheckout: async (id: string) => (id === 'cs_1' ? payment : undefined),
+        readReversals: async (id: string) => (id === 'pi_1' ? reversals : undefined),
+      };
+      assert.equal((await run({ ...stage.deps, db, provider })).failed, 0);
+      const left = (await listUngrantedPayments(db, 10)).map(({ checkoutId }) => checkoutId);
+      assert.deepEqual(left, isLeft ? ['cs_1', 'cs_2'] : ['cs_2']);
+    }));
+}
+
+test('a payment that fails is logged and counted, and the others are read; an outage of the database ends the run', async () => {
+  const accountId = await stage.newAccount();
+  const orders = [await stage.order(accountId), await stage.order(accountId), await stage.order(accountId)];
+  for (const { topUpId } of orders) await age(topUpId, '61 minutes');
+  const [first, second, third] = orders.map(({ sessionId }) => sessionId);
+  let error: Error = new Error('a bug');
+  const read: string[] = [];
+  const readCheckout = async (id: string) => {
+    read.push(id);
+    if (id !== third) throw error;
+    return undefined;
+  };
+  const { log, lines } = recordLog();
+  const deps = { ...stage.deps, log, provider: { ...silentProvider(), readCheckout } };
+  let steps = 0;
+  const counted = await reconcilePayments(deps, 0, () => void (steps += 1));
+  assert.deepEqual([counted.failed, read], [2, [first, second, third]]);
+  assert.equal(counted.checked, steps, 'with what other tests left');
+  assert.deepEqual(
+    lines.flatMap(({ level, checkoutId, msg }) => (Number(level) < 40 ? [] : [[level, checkoutId, msg]])),
+    [first, second].map((checkoutId) => [50, checkoutId, 'payment not reconciled']),
+  );
+  assert.match(JSON.stringify(lines[0]?.['error']), /a bug/);
+  read.length = 0;
+  error = new DatabaseUnavailable(false, new Error('gone'));
+  await assert.rejects(run(deps), error);
+  assert.deepEqual(read, [first]);
+  for (const { sessionId } of orders) records().expire(sessionId);
+  await stage.deliver();
 });
 
 async function age(topUpId: string, span: string, change = ''): Promise<void> {

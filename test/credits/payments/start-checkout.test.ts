@@ -9,6 +9,7 @@ import {
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { shell } from '../../support/service/person.ts';
 import { openPaymentStage, type PaymentStage, returnUrl, starter } from './payment-stage.ts';
 
@@ -34,13 +35,14 @@ async function start(answer: () => Promise<Partial<Checkout>>, { accountId = '',
     expireCheckout: async (checkoutId: string) => void expired.push(checkoutId),
   };
   const offer = { ...starter, stripePrice };
+  const { log, lines } = recordLog();
   const outcome = await startCheckout(
-    { ...stage.deps, provider },
+    { ...stage.deps, provider, log },
     { accountId: of, name: 'starter', offer, returnUrl },
   ).catch((error: unknown) => error);
   const [topUp] = await listTopUps(stage.database.db, { accountId: of, limit: 1 });
   const { topUpId, state, checkoutId } = topUp ?? assert.fail('there is no purchase');
-  return { accountId: of, outcome, created, expired, topUpId, state, checkoutId };
+  return { accountId: of, outcome, created, expired, topUpId, state, checkoutId, lines };
 }
 
 test('a checkout has the order, title, price and addresses of its package, and is stored', async () => {
@@ -56,8 +58,11 @@ test('a checkout has the order, title, price and addresses of its package, and i
 
 for (const differing of [{ currency: 'USD' }, { minorUnits: starter.price.minorUnits + 1 }]) {
   test(`a checkout for another price, ${JSON.stringify(differing)}, is ended, and its purchase fails`, async () => {
-    const { outcome, expired, topUpId, state } = await start(() => Promise.resolve(differing));
+    const { outcome, expired, topUpId, state, lines } = await start(() => Promise.resolve(differing));
     assert.deepEqual([outcome, expired, state], [{ kind: 'price_differs' }, [`cs_${topUpId}`], 'failed']);
+    const { currency, minorUnits } = { ...starter.price, ...differing };
+    const line = { level: 50, topUpId, package: 'starter', charged: `${minorUnits} ${currency}` };
+    assert.deepEqual(lines, [{ ...line, msg: 'price of the package differs at the payment provider' }]);
   });
 }
 

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
+import { acceptWithRetry } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { assertMeasured } from '../../support/assert-since.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { mockTimers } from '../../support/mock-timers.ts';
+import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
+import { untilTurn } from '../../support/until-turn.ts';
 
 /** How the next accepting statements go wrong: before they reach the server, or after it has committed them. */
 type Fault = 'lost request' | 'lost answer' | 'crash';
@@ -146,3 +152,40 @@ test('402 after a try with an uncertain commit is kept true: should that try com
     [accountId],
   );
 });
+
+const lost = () => new DatabaseUnavailable(true, new Error('unreachable'));
+for (const [what, error, elapsedMs, pausesMs, kind] of [
+  ['a lost commit', lost, [0, 0, 0], [100, 400, 1_000], 'acceptance_reverted'],
+  ['a lost commit, in two seconds', lost, [1_900, 1_901], [100], 'acceptance_reverted'],
+  ['a request that was not sent', () => new DatabaseUnavailable(false, undefined), [1_901], [], 'DatabaseUnavailable'],
+  ['a busy database', () => new DatabaseBusy(), [0], [], 'DatabaseUnavailable'],
+] as const) {
+  test(`after ${what}, a create is repeated with pauses of ${pausesMs.join(', ') || 'none'}, and ends as ${kind}`, async (t) => {
+    let nowMs = 0;
+    t.mock.method(performance, 'now', () => nowMs);
+    mockTimers(t, { apis: ['setTimeout'] });
+    const task = { taskId: uuidv7(), accountId: uuidv7(), ...requestOf(taskParam('lost')), ...listedTerms };
+    const refunded: object[] = [];
+    let count = 0;
+    const accept = async (): Promise<undefined> => {
+      nowMs = elapsedMs[count] ?? nowMs;
+      count += 1;
+      throw error();
+    };
+    const outcome = acceptWithRetry({ accept, refundUncertain: (one) => refunded.push(one) }, task).then(
+      (one) => one?.kind,
+      (failed: Error) => failed.name,
+    );
+    for (const [index, pauseMs] of pausesMs.entries()) {
+      await untilTurn('the next try', () => count === index + 1);
+      await setImmediate();
+      t.mock.timers.tick(pauseMs - 1);
+      await setImmediate();
+      assert.equal(count, index + 1);
+      t.mock.timers.tick(1);
+    }
+    assert.equal(await outcome, kind);
+    assert.equal(count, pausesMs.length + 1);
+    assert.deepEqual(refunded, kind === 'acceptance_reverted' ? [task] : []);
+  });
+}

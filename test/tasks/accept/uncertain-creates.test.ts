@@ -1,7 +1,6 @@
 import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import {
   createUncertainCreateRefunder,
@@ -11,6 +10,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
@@ -26,7 +26,7 @@ let uncertainCreates: UncertainCreateRefunder;
 let isUnavailable = false;
 let looks = 0;
 const outcomes: string[] = [];
-const log = pino({ level: 'silent' });
+const { log, lines } = recordLog();
 
 before(async () => {
   database = await createTestDatabase();
@@ -111,20 +111,30 @@ test('a task that has succeeded meanwhile stays delivered and charged; one that 
   const task = { taskId: uuidv7(), accountId };
   await acceptTaskAlone(database.db, { ...task, ...requestOf(taskParam('done')), ...listedTerms });
   await completeTask(database.db, task.taskId, madeUpResult);
+  lines.length = 0;
   uncertainCreates.add(task);
   uncertainCreates.add({ taskId: uuidv7(), accountId });
   await uncertainCreates.drain(180_000);
   assert.deepEqual(outcomes.splice(0), ['too_late', 'none']);
+  const [{ since, ...line } = assert.fail(), ...others] = lines.splice(0);
+  assert.equal(typeof since, 'number');
+  const found = { level: 40, ...task, outcome: 'too_late', msg: 'uncertain create found' };
+  assert.deepEqual([line, others], [found, []]);
   assert.equal((await findTask(database.db, task.taskId))?.state, 'success');
 });
 
 test('draining is bounded while the database is unavailable, and names what is left', async () => {
-  const lines: string[] = [];
   isUnavailable = true;
-  const stopped = watching({ log: pino({}, { write: (line: string) => lines.push(line) }) });
-  const taskId = uuidv7();
-  stopped.add({ taskId, accountId: uuidv7() });
+  const stopped = watching({});
+  const left = [1, 2].map(() => ({ taskId: uuidv7(), accountId: uuidv7() }));
+  lines.length = 0;
+  for (const task of left) stopped.add(task);
   await stopped.drain(50);
   isUnavailable = false;
-  assert.match(lines.join(''), new RegExp(`${taskId}.*uncertain create not resolved before shutdown`));
+  const named = lines.map(({ level, taskId, accountId, msg }) => ({ level, taskId, accountId, msg }));
+  const msg = 'uncertain create not resolved before shutdown';
+  assert.deepEqual(
+    named,
+    left.map((task) => ({ level: 50, ...task, msg })),
+  );
 });

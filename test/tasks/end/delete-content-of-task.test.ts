@@ -13,6 +13,7 @@ import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
+import { deleteResultFiles } from '../../../src/tasks/end/delete-content-of-task.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
@@ -22,6 +23,7 @@ import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 import { rowsWith } from '../../support/database/rows-with-word.ts';
@@ -267,6 +269,26 @@ test('200 the video, its poster and its last frame are gone when the deletion is
   await completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey, lastFrameKey });
   assert.equal((await remove({ taskId })).status, 200);
   for (const key of [videoKey, posterKey, lastFrameKey]) assert.equal(await resultStore.sizeOf(key), undefined, key);
+});
+
+test('a file that the store does not delete is logged, and left to housekeeping; a repeated deletion deletes no file', async () => {
+  const task = (await findTask(service.database.db, await finished())) ?? assert.fail();
+  const { taskId } = task;
+  const { log, lines } = recordLog();
+  const keys: string[] = [];
+  const resultStore = {
+    delete: async (key: string) => {
+      keys.push(key);
+      if (key === task.result?.posterKey) throw new Error('the store is down');
+    },
+  };
+  const answer = { taskId, contentDeleteTime: 7 };
+  for (const changed of [true, false])
+    assert.deepEqual(await deleteResultFiles({ resultStore, log }, task, { deletedAt: 7, changed }), answer);
+  assert.deepEqual(keys, [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`]);
+  const [{ err, ...line } = assert.fail(), ...others] = lines;
+  assert.deepEqual([line, others], [{ level: 40, taskId, msg: 'video not deleted yet' }, []]);
+  assert.equal((err as Error).message, 'the store is down'); // as pino writes an error
 });
 
 test('410 the link to a video that was deleted says when and why; one to a video that is missing is 404', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { openProvider } from '../../../src/providers/open-providers.ts';
 import type { Cost, UpstreamError } from '../../../src/providers/provider-contract.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
@@ -31,7 +31,7 @@ test('the end of a lost job and its resubmission are counted once, by the attemp
   const { provider } = createFakeUpstream({ name });
   const open = openProvider(provider, { ...provider.config, failedJobs: 'free', onLostJob: 'resubmit' });
   const events = recordEvents('job_ended', 'provider_resubmission');
-  const deps = { db: stage.db, log: pino({ level: 'silent' }), events };
+  const deps = { db: stage.db, log: recordLog().log, events };
   const attempt = { deps, task: { taskId, param: taskParam('lost') } };
   const job = { taskId, ordinal: 1, jobKey: taskId, pool, open, resubmissions: 0 };
   for (let attempts = 0; attempts < 2; attempts += 1)
@@ -52,16 +52,15 @@ async function runningJob(terms: FakeTerms) {
   const { provider } = createFakeUpstream({ name });
   const open = openProvider(provider, { ...provider.config, failedJobs: 'free', onLostJob: 'fail', ...terms });
   const param = taskParam('a boat');
-  const attempt = {
-    deps: { db: stage.db, log: pino({ level: 'silent' }), events: silentEvents },
-    task: { taskId, param },
-  };
+  const { log, lines } = recordLog();
+  const attempt = { deps: { db: stage.db, log, events: silentEvents }, task: { taskId, param } };
   const job = { taskId, ordinal: 1, jobKey: taskId, pool: stage.pool, open, resubmissions: 0 };
   const rows = async () =>
     (await listProviderJobs(stage.db, taskId)).map(({ outcome, failure, isRepeatable, costBasis, costMicros }) => {
       return { outcome, failCode: failure?.failCode, isRepeatable, cost: [costBasis, costMicros] };
     });
-  return { waiter, attempt, job, rows, input: param.input };
+  const about = { taskId, ordinal: 1, provider: name };
+  return { waiter, attempt, job, rows, input: param.input, lines, about };
 }
 
 const upstream: UpstreamError = { kind: 'upstream', detail: 'out of memory' };
@@ -94,7 +93,7 @@ for (const [title, terms, error, cost, end] of [
   ['an error about the video', resubmit, { ...upstream, about: 'output' }, undefined, [undefined, false, free]],
 ] as const) {
   test(`${title} ends its task, or leads to another job`, async () => {
-    const { attempt, job, rows, input } = await runningJob(terms);
+    const { attempt, job, rows, input, lines, about } = await runningJob(terms);
     const next = await endFailedJob(attempt, job, { error, ...(cost && { cost }) });
     const [failCode, isRepeatable, costOfEnd] = end;
     const failure = taskFailureFor(error, input) ?? providerFailures.failed;
@@ -103,6 +102,9 @@ for (const [title, terms, error, cost, end] of [
       failCode === undefined ? { kind: 'next' } : { kind: 'task_failed', failure, detail: error.detail },
     );
     assert.deepEqual(await rows(), [{ outcome: 'fail', failCode, isRepeatable, cost: costOfEnd }]);
+    const info = { level: 30, ...about };
+    const repeated = { ...info, msg: 'job repeated after its output was refused' };
+    assert.deepEqual(lines, [{ ...info, error, msg: 'provider job failed' }, ...(isRepeatable ? [repeated] : [])]);
   });
 }
 
@@ -129,11 +131,14 @@ for (const [onLostJob, resubmissions, failCode] of [
   ['resubmit', 2, 'provider_unavailable'],
 ] as const) {
   test(`a job that is lost after ${resubmissions} others ends its task, or not, by onLostJob: ${onLostJob}`, async () => {
-    const { attempt, job, rows } = await runningJob({ onLostJob });
+    const { attempt, job, rows, lines, about } = await runningJob({ onLostJob });
     const next = await endLostJob(attempt, { ...job, resubmissions }, { why: 'it is lost', detail: 'no list' });
     assert.equal(next.kind, failCode === undefined ? 'next' : 'task_failed');
     const cost = ['unknown', undefined];
     assert.deepEqual(await rows(), [{ outcome: 'abandoned', failCode, isRepeatable: false, cost }]);
+    const lost = { ...about, detail: 'no list' };
+    const again = { level: 40, ...lost, why: 'it is lost', msg: 'job resubmitted' };
+    assert.deepEqual(lines, [failCode === undefined ? again : { level: 50, ...lost, msg: 'it is lost' }]);
   });
 }
 
@@ -172,7 +177,7 @@ for (const [reason, failures, retryAfterMs, coolingMs] of [
 ] as const) {
   const asked = retryAfterMs === undefined ? '' : `, asked for ${retryAfterMs} ms,`;
   test(`a pool that failed ${failures} times before${asked} cools down for ${coolingMs} ms: ${reason}`, async () => {
-    const { attempt, job } = await runningJob({});
+    const { attempt, job, lines } = await runningJob({});
     await rolledBack(stage.db, async (db) => {
       const [own, sibling, other] = [`${stage.pool}/a`, `${stage.pool}/b`, `${stage.pool}/c`];
       const pools = [own, sibling, other];
@@ -190,6 +195,8 @@ from provider_pools where pool = any($1) order by pool`;
       await coolDown(deps, { ...job, pool: own }, cooldown);
       const cools = { ms: coolingMs, reason };
       assert.deepEqual(await read(), [cools, reason === 'operator' ? cools : none, none]);
+      const msg = 'provider credentials or quota rejected';
+      assert.deepEqual(lines, reason === 'operator' ? [{ level: 50, provider: name, pool: own, msg }] : []);
     });
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pino } from 'pino';
 import { createReadTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
+import { recordLog } from '../../support/service/log-lines.ts';
 
 const key = (keyId: string) => ({ kind: 'key', keyId }) as const;
 const tasks = (...taskIds: readonly string[]) => taskIds.map((taskId) => ({ taskId }));
@@ -13,7 +13,8 @@ function seenTasks() {
     state.recorded.push(values);
     return [];
   };
-  return { state, seen: createReadTaskRecorder({ run }, pino({ level: 'silent' })) };
+  const { log, lines } = recordLog();
+  return { state, lines, seen: createReadTaskRecorder({ run }, log) };
 }
 
 test('the tasks that a key reads are recorded once for each key, and those of a person not at all', async () => {
@@ -33,10 +34,13 @@ test('the tasks that a key reads are recorded once for each key, and those of a 
 });
 
 test('a read succeeds while it cannot be recorded, and is recorded with the next one', async () => {
-  const { state, seen } = seenTasks();
+  const { state, lines, seen } = seenTasks();
   state.isDown = true;
   await seen.record(key('one'), tasks('a'));
   state.isDown = false;
   await seen.record(key('one'), tasks('a'));
   assert.deepEqual(state.recorded, [[['a'], 'one']]);
+  const [{ err, ...line } = assert.fail(), ...others] = lines;
+  assert.deepEqual([line, others], [{ level: 40, msg: 'read of tasks not recorded' }, []]);
+  assert.equal((err as Error).message, 'down'); // as pino writes an error
 });
