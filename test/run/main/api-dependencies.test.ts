@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
@@ -7,11 +8,7 @@ import { mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { externalSettings } from '../../../src/run/config/settings-and-derived-values.ts';
-import {
-  mailSecretBoxOf,
-  needsFromSettings,
-  openApiDependencies,
-} from '../../../src/run/main/api-dependencies.ts';
+import { mailSecretBoxOf, needsFromSettings, openApiDependencies } from '../../../src/run/main/api-dependencies.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 
