@@ -16,7 +16,7 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { eventsInto, recordEvents } from '../support/service/metric-event-sinks.ts';
-import { recordLog } from '../support/service/log-lines.ts';
+import { recordLog } from '../support/log-lines.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { interruptedParts, Killed } from '../support/processes/dying-worker-parts.ts';

@@ -23,7 +23,7 @@ import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { assertMeasured } from '../support/assert-since.ts';
-import { recordLog } from '../support/service/log-lines.ts';
+import { recordLog } from '../support/log-lines.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';

@@ -8,7 +8,7 @@ import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { hourMs } from '../../../src/platform/timing/duration.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { lookUpLostCreate } from '../../../activities/generation/recover-job.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../../src/providers/provider-contract.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 

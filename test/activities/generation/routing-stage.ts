@@ -11,7 +11,7 @@ import type { EndedJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs, type ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

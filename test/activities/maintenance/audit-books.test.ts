@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
 

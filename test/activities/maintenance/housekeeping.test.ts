@@ -19,7 +19,7 @@ import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { reserveUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';
 import { eventsInto, recordEvents } from '../../support/service/metric-event-sinks.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';

@@ -8,7 +8,7 @@ import type { Database } from '../../../src/platform/database/database.ts';
 import { countStuckTasks, type UnfinishedTask } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { cancelGraceMs, completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
 import {

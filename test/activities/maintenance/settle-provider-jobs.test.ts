@@ -12,7 +12,7 @@ import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { activityDepsOf } from '../../../src/run/main/wire-activities.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { attemptAt } from '../../support/tasks/generation-attempt.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
 import { Killed } from '../../support/processes/dying-worker-parts.ts';

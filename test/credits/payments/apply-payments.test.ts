@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { applyPayment, applyPaymentEvent, applyReversals } from '../../../src/credits/payments/apply-payments.ts';
 import type { Payment, Reversal } from '../../../src/credits/payments/payment-provider.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from './payment-stage.ts';
 
 let stage: PaymentStage;

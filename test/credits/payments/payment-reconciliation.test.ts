@@ -10,7 +10,7 @@ import { DatabaseUnavailable } from '../../../src/platform/database/database.ts'
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from './payment-stage.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 

@@ -9,7 +9,7 @@ import {
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { shell } from '../../support/service/person.ts';
 import { openPaymentStage, type PaymentStage, returnUrl, starter } from './payment-stage.ts';
 

@@ -84,7 +84,7 @@ test('a reading that takes too long is a timeout, which is not blamed on the fil
 
 test('a reader ends with the process that started it, also while it is blocked', async (t) => {
   const module = new URL('../../../src/media/video/read-video.js', import.meta.url);
-  const script = `(await import(${JSON.stringify(module)})).readVideo('facts', ${JSON.stringify(await endlessPath(t))})`;
+  const script = `(await import(${JSON.stringify(module)})).runVideoReader('facts', ${JSON.stringify(await endlessPath(t))})`;
   const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' });
   t.after(() => parent.kill('SIGKILL'));
   const reader = await readerOf(parent.pid);

@@ -10,7 +10,7 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';

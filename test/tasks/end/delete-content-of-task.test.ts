@@ -23,7 +23,7 @@ import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { createTestOperator, type TestOperator } from '../../support/service/operator-key.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 import { rowsWith } from '../../support/database/rows-with-word.ts';

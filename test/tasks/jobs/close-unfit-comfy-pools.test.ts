@@ -5,7 +5,7 @@ import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pool
 import { holdPoolForOperator, listPools, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 
 test('each workflow that its server cannot run closes its pool and is reported once, until it fits', async (t) => {
   const [database, comfyui] = await Promise.all([createTestDatabase(), startFakeComfyui()]);

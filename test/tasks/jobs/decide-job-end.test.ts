@@ -13,7 +13,7 @@ import {
 import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
 import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';

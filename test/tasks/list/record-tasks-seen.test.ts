@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createReadTaskRecorder } from '../../../src/tasks/list/record-tasks-seen.ts';
-import { recordLog } from '../../support/service/log-lines.ts';
+import { recordLog } from '../../support/log-lines.ts';
 
 const key = (keyId: string) => ({ kind: 'key', keyId }) as const;
 const tasks = (...taskIds: readonly string[]) => taskIds.map((taskId) => ({ taskId }));
