@@ -23,7 +23,7 @@ export type CapSubject = { readonly kind: CapSubjectKind; readonly id: string };
 
 export type SpendCap = {
   readonly subject: CapSubjectKind;
-  /** The newest of a key and its rotations, the person, or the account. */
+  /** The newest of the keys that share the cap (a key, its rotations, and the keys that it made), the person, or the account. */
   readonly subjectId: string;
   readonly period: CapPeriod;
   readonly credits: number;
@@ -62,7 +62,7 @@ export type TaskSpending = {
 };
 
 const spendingValues = ({ accountId, keyId, userId, credits }: TaskSpending) => [accountId, userId, keyId, credits];
-/** SQL: the caps of a task. A rotated key shares those of the key before it. A refund restores them by the trigger `refunds_restore_caps`. */
+/** SQL: the caps of a task. A rotated key shares those of the key before it, as do keys that a key with caps made. A refund restores them by the trigger `refunds_restore_caps`. */
 const ofSpending =
   'account_id = $1 and subject_id in ($1, $2::uuid, (select spend_subject from api_keys where id = $3::uuid))';
 

@@ -50,7 +50,7 @@ export const showLimits = defineEndpoint({
   scope: 'credits:read',
   summary: 'Get the limits of the account, and what is left',
   description:
-    'Lists every limit that may refuse a request of the account besides its balance. `reads.remaining` is for this caller and the API process that responded.',
+    'Lists the limits of the account on creates, reads, unfinished tasks, uploads, keys and spend. `reads.remaining` is for this caller and the API process that responded.',
   data: limitsSchema,
   handler: async ({ caller }, deps: Deps) => {
     const { db, createRate, reads, retentionMs, promptRetentionMs } = deps;

@@ -60,7 +60,7 @@ const set = defineEndpoint({
   description:
     'Limits what a key (`keyId`), a member (`userId`) or, without either, the whole account may spend by day, month (UTC) and in total. ' +
     'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
-    'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it. ' +
+    'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it, as do keys that a key with caps made. ' +
     'A key without caps can change every cap. A key that has caps can only lower caps, and can neither raise nor remove any.',
   body: z.strictObject({ ...subjectFields, ...spendCapInputFields }),
   data: listed,

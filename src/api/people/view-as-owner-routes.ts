@@ -12,7 +12,7 @@ const begin = defineEndpoint({
   summary: 'View an account as its owner sees it',
   description:
     `Only operators can. During ${accountViewMs / 60_000} minutes, this session can read what owners of the account read, and change nothing. The audit ` +
-    'log records it.',
+    'log records it. A member of the account keeps their own role there.',
   body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
   data: meSchema,
   failures: ['unknown_endpoint', 'account_not_found'],

@@ -3,9 +3,9 @@ import { type Finding, ok, warning } from './checks-and-findings.ts';
 
 const maxShown = 3;
 
-/** A model whose videos fall short of their orders is sold with more than it makes, such as sound. */
+/** A model whose tasks fail because of their videos often is sold with more than it makes, such as sound. */
 export function invalidResultsFinding(shortfalls: readonly ModelInvalidResults[]): Finding {
-  if (shortfalls.length === 0) return ok('results', 'no video of the last week fell short of its order');
+  if (shortfalls.length === 0) return ok('results', 'no task of the last week failed because of its video');
   const shown = shortfalls
     .slice(0, maxShown)
     .map(({ model, tasks, failMsg }) => `${tasks} of ${model} (the last one: ${failMsg})`);

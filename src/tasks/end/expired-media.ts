@@ -4,7 +4,7 @@ type ExpiredMedia = { readonly taskId: string };
 type Page = { readonly after: ExpiredMedia | undefined; readonly limit: number };
 
 /**
- * Lists tasks whose media must be deleted: successful ones past their retention, and failed ones after `failedTaskMediaRetentionMs`, because a killed
+ * Lists tasks whose media must be deleted: successful ones past their retention, and failed ones after `failedTaskMediaMs`, because a killed
  * attempt may have left a file. Failed ones are listed again after 26 hours, because a cut-off worker continues for up to 24 hours.
  */
 export const listExpiredMedia = many<
