@@ -131,8 +131,8 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
  * step. `first` is the job that was selected before the attempt began.
  *
  * Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts); that a job has succeeded is committed
- * first of all by the step that fetches its video. The next attempt, also after a crash,
- * resumes the job from its row: `findOpenOrReserveJob` finds the row, and `readOpenJob` returns its state.
+ * first of all by the step that fetches its video. The next attempt, also after a crash, resumes the job from its row:
+ * `findOpenOrReserveJob` finds the row, and `readOpenJob` returns its state.
  */
 async function runJobs(
   attempt: GenerationAttempt,

@@ -4,7 +4,8 @@ import type { GenerationActivities, MainActivities } from '../activities/index.t
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
 import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 
-// The activities of a task, one proxy per retry policy; that of its callback is in deliver-callback.ts. No task fails because of the number of its attempts, which a deploy would use up. An activity that cannot
+// The activities of a task, one proxy per retry policy; that of its callback is in deliver-callback.ts. No task fails because of the number
+// of its attempts, which a deploy would use up. An activity that cannot
 // succeed throws a failure that is not retried.
 
 const steadily = {

@@ -145,7 +145,7 @@ const serviceFailure: TaskFailure = {
 const noResult: TaskFailure = { failCode: 'internal', failMsg: 'The task ended without a result.' };
 
 const failureAfter: Record<Exclude<WorkflowStatus, 'running'>, TaskFailure> = {
-  missing: { failCode: 'terminated', failMsg: 'The workflow of the task was lost, or deleted by an operator.' },
+  missing: { failCode: 'terminated', failMsg: 'The service lost the state of the task, or an operator removed it.' },
   completed: noResult,
   failed: noResult,
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },

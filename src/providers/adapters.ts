@@ -33,7 +33,7 @@ export type Adapter<Settings = DeclaredSettings> = {
   /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
   /** Needed where requests carry something other than the key of the provider as a bearer token. `inForce` returns the settings for one request. */
-  readonly request?: (config: FrozenConfig, inForce: () => Settings, read: SecretReader) => RequestSettings;
+  readonly requestSettings?: (config: FrozenConfig, inForce: () => Settings, read: SecretReader) => RequestSettings;
   readonly open: (opening: Opening<Settings>) => Provider;
 };
 
@@ -66,7 +66,7 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
       const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };
     },
-    request: (config, inForce, read) =>
+    requestSettings: (config, inForce, read) =>
       requestSettingsOf(fileOf(config), () => {
         const { key, secrets = {} } = inForce();
         const named = Object.entries(secrets).map(([name, ref]) => [name, read(ref)] as const);

@@ -116,9 +116,9 @@ function openUpstream(
   reservePollTime: ReservePollTime,
   { name, settings, terms }: Upstream,
 ): Opened {
-  const { request = bearer, open } = adapterOf(settings.kind);
+  const { requestSettings = bearer, open } = adapterOf(settings.kind);
   const inForce = () => settingsInForce(deps, name, terms);
-  const client = deps.openClient({ baseUrl: terms.baseUrl, ...request(terms, inForce, deps.readSecret) });
+  const client = deps.openClient({ baseUrl: terms.baseUrl, ...requestSettings(terms, inForce, deps.readSecret) });
   const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
   const files = () => deps.catalogue().files;
   const openWith = (by: UpstreamClient) => open({ name, config: terms, settings, files, warn, client: by });
@@ -143,7 +143,7 @@ function settingsInForce(
   return settings;
 }
 
-const bearer: NonNullable<Adapter['request']> = (_config, inForce, read) => ({
+const bearer: NonNullable<Adapter['requestSettings']> = (_config, inForce, read) => ({
   headers: {},
   credentials: () => {
     const { key } = inForce();

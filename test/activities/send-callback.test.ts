@@ -13,7 +13,7 @@ import { exchangeOf } from '../../src/tasks/callbacks/recorded-exchange.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
-import { unlimitedPoster } from '../support/tasks/owed-callback.ts';
+import { unlimitedSender } from '../support/tasks/owed-callback.ts';
 import { acceptTestTask, taskParam } from '../support/tasks/tasks.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 
@@ -36,7 +36,7 @@ async function attempt(post: CallbackSender['post'], input: Omit<SendCallbackInp
   const events = recordEvents('callback_attempted');
   const { models } = builtInCatalogue();
   const deps = { db, box: createSecretBox('s'.repeat(32)), media: { link: () => assert.fail() }, callbackFormatOf };
-  const sendCallback = createSendCallback({ ...deps, models: () => models, sender: unlimitedPoster(post), events });
+  const sendCallback = createSendCallback({ ...deps, models: () => models, sender: unlimitedSender(post), events });
   const [outcome] = await Promise.allSettled([
     silentActivity({ workflowId: deliveryId, attempt: 3 }, () => sendCallback({ deliveryId, ...input })),
   ]);

@@ -8,7 +8,7 @@ import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import { catalogueOf, type Kind, upstreamKey } from '../fakes/provider-kinds.ts';
 import { jobRequest, signal } from '../providers/contract/job-request.ts';
 import { localClient } from '../providers/loopback-client.ts';
-import { catalogueFrom, openProviders } from '../providers/provider-registry-stage.ts';
+import { catalogueFrom, openProviders } from '../providers/open-providers-stage.ts';
 import type { CorpusFile } from './corpus-table.ts';
 
 // What an upstream of each kind receives of a file: inside its requests, or behind the links in them.

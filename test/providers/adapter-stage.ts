@@ -5,7 +5,7 @@ import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
 import { createProviders, type ProvidersDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 import { jobOf, jobRequest } from './contract/job-request.ts';
-import { catalogueFrom } from './provider-registry-stage.ts';
+import { catalogueFrom } from './open-providers-stage.ts';
 
 // A provider of any kind, whose requests and connection are recorded.
 

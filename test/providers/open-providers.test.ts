@@ -7,7 +7,7 @@ import { mostInASecond } from './jobs/poller-stage.ts';
 import { localClient } from './loopback-client.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import type { ProvidersDeps } from '../../src/providers/open-providers.ts';
-import { catalogueFrom, openProviders } from './provider-registry-stage.ts';
+import { catalogueFrom, openProviders } from './open-providers-stage.ts';
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {
   const comfyui = await startFakeComfyui();

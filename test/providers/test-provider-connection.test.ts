@@ -5,7 +5,7 @@ import { startHttpService } from '../support/service/http-service.ts';
 import { createTestOperator } from '../support/service/operator-key.ts';
 import { serve } from '../support/servers/serve.ts';
 import { signal } from './contract/job-request.ts';
-import { catalogueFrom, openProviders } from './provider-registry-stage.ts';
+import { catalogueFrom, openProviders } from './open-providers-stage.ts';
 
 /** Tests a provider of the kind at this address, with a client that is closed with the test. */
 async function tested(t: TestContext, baseUrl: string, kind: 'own' | 'cog' = 'own') {

@@ -62,7 +62,10 @@ export type TaskSpending = {
 };
 
 const spendingValues = ({ accountId, keyId, userId, credits }: TaskSpending) => [accountId, userId, keyId, credits];
-/** SQL: the caps of a task. A rotated key shares those of the key before it, as do keys that a key with caps made. A refund restores them by the trigger `refunds_restore_caps`. */
+/**
+ * SQL: the caps of a task. A rotated key shares those of the key before it, as do keys that a key with caps made. A refund restores them by
+ * the trigger `refunds_restore_caps`.
+ */
 const ofSpending =
   'account_id = $1 and subject_id in ($1, $2::uuid, (select spend_subject from api_keys where id = $3::uuid))';
 

@@ -23,7 +23,9 @@ export function requiredOrInvalidMessage(otherwise: string): FieldMessage {
 /** One line of text that is not blank. */
 export function oneLineTextField(maxLength: number) {
   return z
-    .string({ error: requiredOrInvalidMessage(`must be 1 to ${maxLength} characters, and plain text`) })
+    .string({
+      error: requiredOrInvalidMessage(`must be 1 to ${maxLength} characters, and plain text`),
+    })
     .min(1)
     .max(maxLength)
     .refine((text) => !isBlank(text) && isOneLine(text));

@@ -20,7 +20,8 @@ export function addMcpRoute(router: AppRouter, deps: McpDeps, authentication: Au
     let message: Message | undefined;
     try {
       refuseForeignPage(ctx, deps.console.publicUrl);
-      // Authenticate before the body is read. The guards of its message read the key again, because a cached one may have been revoked; for a create, the accept statement does.
+      // Authenticate before the body is read. The guards of its message read the key again, because a cached one may have been revoked; for a
+      // create, the accept statement does.
       const { caller } = authentication.cachedIdentity(ctx) ?? (await authentication.identifyKey(ctx));
       await withLargeBodySlot(ctx, { deps, accountId: caller.accountId }, async () => {
         message = await readJson(ctx, maxInlineBytes);

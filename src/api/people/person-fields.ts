@@ -11,4 +11,5 @@ export const emailField = z
 /** Any text. The rules for new passwords do not apply to one that is entered. */
 export const passwordField = z
   .string({ error: requiredOrInvalidMessage('must be a text') })
+  // This counts code points, as the rule for new passwords does.
   .max(maxPasswordLength, { error: `must be at most ${maxPasswordLength} characters` });

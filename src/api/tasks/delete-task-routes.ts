@@ -18,7 +18,7 @@ const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime
 
 const scopeOfDeletion =
   'Deletes the prompt, media URLs, uploaded files, video, upstream messages, callback and Temporal history of a task that has ended. ' +
-  'Id, model, times, price, state and ledger stay. Idempotent.';
+  'Other tasks that have ended lose the same uploads. Id, model, times, price, state and ledger stay. Idempotent.';
 
 export const deleteTask = defineEndpoint({
   operationId: 'deleteTask',

@@ -30,6 +30,7 @@ async function checkHook(settings: Settings, model: string, isApi: boolean): Pro
     events: { emit: () => {} },
     log: { warn: (problem) => void problems.push(problem) },
   });
+  // No request is left to abort when the check has ended, so the moderator needs no close.
   if (!moderator.checks(model)) return [];
   const verdict = await moderator.check({ model, prompt: harmless, imageUrls: [] });
   const [problem] = problems;

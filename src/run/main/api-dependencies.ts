@@ -68,7 +68,10 @@ export async function openApiDependencies(
     metrics.registry,
     installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
-  const engine = createEngineCalls(createWorkflowEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)), log);
+  const engineCalls = createEngineCalls(
+    createWorkflowEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)),
+    log,
+  );
   const sales = await watchSoldModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   // Workers send all other callbacks.
@@ -88,12 +91,12 @@ export async function openApiDependencies(
     diskProblem,
     moderator,
     refundUncertain: uncertainCreates.add,
-    startTask: engine.calls.startTask,
+    startTask: engineCalls.calls.startTask,
   });
   const needs: AppNeeds = {
     ...orders,
     ...given,
-    ...engine.calls,
+    ...engineCalls.calls,
     ...createFixedRateLimiters(),
     events,
     testCallback: tests.send,
@@ -116,7 +119,7 @@ export async function openApiDependencies(
     events,
     /** Completes what responses left to do after them; call it once no request is running. */
     drain: async (limitMs: number): Promise<void> => {
-      await Promise.all([uncertainCreates, engine].map((part) => part.drain(limitMs)));
+      await Promise.all([uncertainCreates, engineCalls].map((part) => part.drain(limitMs)));
       await needs.keyTouches.drain();
       await needs.requestLog.drain();
     },

@@ -38,7 +38,7 @@ export type RunningWorker = Drainable & {
 
 /**
  * Starts the workers of this process's queues. Local dependencies are checked before this resolves; steps that need Temporal are retried
- * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `startCheckIdleMs`.
+ * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `checkMs`.
  */
 export async function startWorker(
   settings: Settings,

@@ -117,7 +117,7 @@ export async function checkRequest(
     const refuseSize = (size: FrameSize) => imageRefusalOfModel(model, param.input, size);
     const media = { accountId: caller.accountId, publicUrl, input: param.input, refuseSize };
     const ofUploads = await uploadErrors(db, media);
-    if (ofUploads.length > 0) request = request.respell(ofUploads);
+    if (ofUploads.length > 0) request = request.refuseWith(ofUploads);
   }
   if (!request.ok) return { kind: 'invalid_request', errors: [...errors, ...request.errors], hint: request.hint };
   if (errors.length > 0) return { kind: 'invalid_request', errors, hint: undefined };

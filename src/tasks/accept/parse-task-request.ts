@@ -60,8 +60,8 @@ export type TranslatedRequest =
       readonly ok: true;
       readonly param: TaskParam;
       readonly model: CatalogueModel;
-      /** Names the fields of later errors in the client's spelling. */
-      readonly respell: (errors: readonly FieldError[]) => RefusedRequest;
+      /** Refuses the request for later errors, whose fields it names in the client's spelling. */
+      readonly refuseWith: (errors: readonly FieldError[]) => RefusedRequest;
     }
   | RefusedRequest;
 
@@ -74,18 +74,18 @@ export function translateRequest(
 ): TranslatedRequest {
   const { models } = catalogue();
   const { ours, added, theirErrors = (errors) => errors, hint } = translate(input, models);
-  const respell = (errors: readonly FieldError[]): RefusedRequest => ({
+  const refuseWith = (errors: readonly FieldError[]): RefusedRequest => ({
     ok: false,
     errors: theirErrors(errors),
     hint: hint?.(),
   });
   const parsed = parseTaskRequest(ours);
-  if (!parsed.ok) return respell(parsed.errors);
-  if (theirErrors([]).length > 0) return respell([]);
+  if (!parsed.ok) return refuseWith(parsed.errors);
+  if (theirErrors([]).length > 0) return refuseWith([]);
   const param = { ...parsed.param, ...added };
   const model = models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
-  return { ok: true, param, model, respell };
+  return { ok: true, param, model, refuseWith };
 }
 
 type InstallationRules = {

@@ -61,8 +61,8 @@ export function createCallbackSender(deps: CallbackSenderDeps) {
   const receivers = createSlots({ maxHeld: deps.maxPerReceiver ?? 8 });
   return {
     /**
-     * Makes an attempt in a slot of its account and receiver. It prepares the callback there, so that one without a slot costs nothing. A
-     * hundred hanging receivers of one account use up the account's own slots, never those of another.
+     * Makes an attempt in a slot of its account and receiver. Callers prepare the callback in `attempt`, so that one without a slot costs
+     * nothing. A hundred hanging receivers of one account use up the account's own slots, never those of another.
      */
     inSlot: async (
       { accountId, url }: Pick<Delivery, 'accountId' | 'url'>,

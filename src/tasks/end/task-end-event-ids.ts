@@ -1,8 +1,9 @@
 // The ids of the deliveries about the end of a task. Workflows import this file, so it reaches no database.
 
-// The id of the event is derived from that of the task, so that there is one at most, and code that has the task finds it: it is the
-// id of the task as a UUID of version 8, where tasks have version 7.
-
+/**
+ * The id of the event is derived from that of the task, so that there is one at most, and code that has the task finds it: it is the id of
+ * the task as a UUID of version 8, where tasks have version 7.
+ */
 export function taskEventId(taskId: string): string {
   return `${taskId.slice(0, 14)}8${taskId.slice(15)}`;
 }

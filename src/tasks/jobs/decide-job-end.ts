@@ -146,8 +146,8 @@ const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
 
 /**
  * Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. An upstream's
- * `Retry-After`, of an hour at most (answers.ts), replaces a shorter base, which doubles with each failure up to five minutes; a longer one
- * is the cooldown itself. During a cooldown it changes nothing.
+ * `Retry-After`, of an hour at most (answers.ts), replaces a shorter base, which doubles with each failure: from five seconds up to five
+ * minutes, or from an hour up to a day for credentials and quotas. A `Retry-After` beyond five minutes is the cooldown itself. During a cooldown it changes nothing.
  */
 export async function coolDown(
   { db, log }: Pick<EndDeps, 'db' | 'log'>,

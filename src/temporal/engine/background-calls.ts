@@ -9,7 +9,7 @@ import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
 import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
 import { isUnavailable } from '../connection/connect.ts';
 
-/** The calls of the API to Temporal. No answer to a client waits for one, except for `testProvider`. */
+/** What the API has Temporal do; it reads progress in task-progress.ts. No answer to a client waits for a call, except for `testProvider`. */
 export function createEngineCalls(engine: WorkflowEngine, log: Log) {
   const background: Pick<BackgroundCalls<never>, 'drain'>[] = [];
   const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {

@@ -227,7 +227,10 @@ test('an address without a user is erased if any record has it, and an id that w
   for (const named of [{ email }, unknown])
     assert.equal(await eraseUserAs(db, shell, named), 'person_not_found', JSON.stringify(named));
   assert.deepEqual(await actions(), erased);
-  assert.ok((await listErasuresByCommand(db, 0, 100)).every(({ userId }) => typeof userId === 'string'));
+  const { userId } = await newPerson(service);
+  await eraseUserAs(db, shell, { userId });
+  const listed = (await listErasuresByCommand(db, 0, 100)).map((erasure) => erasure.userId);
+  assert.ok(listed.includes(userId) && listed.every((id) => typeof id === 'string'), `${listed.join()}`);
 });
 
 test('an operator who erases another person is named', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { platform } from 'node:process';
+import tls from 'node:tls';
 import { test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
@@ -49,12 +51,19 @@ test('a text that the server refuses is not sent again', async (t) => {
   await assert.rejects(sending, { name: 'MailRefused' });
 });
 
-test('without a port the mail server is asked at the port of its protocol', async () => {
-  for (const [url, port] of [
-    ['smtp://127.0.0.1', 587],
-    ['smtps://[::1]', 465],
-  ] as const) {
+test('without a port the mail server is asked at the port of its protocol', async (t) => {
+  const asked: unknown[] = [];
+  const refuse = ({ port }: { readonly port?: number }) => {
+    asked.push(port);
+    const socket = new net.Socket();
+    setImmediate(() => socket.destroy(new Error('refused by the test')));
+    return socket;
+  };
+  t.mock.method(net, 'connect', refuse as typeof net.connect);
+  t.mock.method(tls, 'connect', refuse as never);
+  for (const url of ['smtp://127.0.0.1', 'smtps://[::1]']) {
     const sending = createMailer({ url, from: 'a@example.com' })('ann@example.com', mail);
-    await assert.rejects(sending, (error: Error) => error.message.includes(`:${port}`), url);
+    await assert.rejects(sending, /refused by the test/, url);
   }
+  assert.deepEqual(asked, [587, 465]);
 });

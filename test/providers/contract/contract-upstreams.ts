@@ -4,7 +4,7 @@ import { skipWithoutPython, startExampleUpstream } from '../../fakes/example-ups
 import { catalogueOf, type Kind, kinds, upstreamKey, workflow } from '../../fakes/provider-kinds.ts';
 import { startVideosUpstream } from '../../fakes/openai-videos-upstream.ts';
 import { localClient } from '../loopback-client.ts';
-import { catalogueFrom, openProviders } from '../provider-registry-stage.ts';
+import { catalogueFrom, openProviders } from '../open-providers-stage.ts';
 
 // The upstreams of the contract's tests.
 

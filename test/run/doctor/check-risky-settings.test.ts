@@ -19,7 +19,7 @@ import {
   diskErrorFinding,
   spaceForVideos,
 } from '../../../src/run/doctor/check-store.ts';
-import { catalogueFrom } from '../../providers/provider-registry-stage.ts';
+import { catalogueFrom } from '../../providers/open-providers-stage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { failure, runChecks, redactSecretsInFindings } from '../../../src/run/doctor/checks-and-findings.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';

@@ -4,7 +4,7 @@ import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts'
 import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
 import { createMetrics, eventMetrics, type Metrics } from '../../../src/run/metrics/metrics.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
-import { catalogueFrom } from '../../providers/provider-registry-stage.ts';
+import { catalogueFrom } from '../../providers/open-providers-stage.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 
 // What each event changes at /metrics. That the events are emitted is tested with their emitters.

@@ -35,7 +35,7 @@ export async function owedCallback(
 }
 
 /** Has a slot for every attempt. */
-export function unlimitedPoster(post: CallbackSender['post']): CallbackSender {
+export function unlimitedSender(post: CallbackSender['post']): CallbackSender {
   return { post, inSlot: (_receiver, _signal, attempt) => attempt() };
 }
 

@@ -30,7 +30,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/database/te
 import { createFolderStore } from '../../support/folder-store.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
-import { unlimitedPoster } from '../../support/tasks/owed-callback.ts';
+import { unlimitedSender } from '../../support/tasks/owed-callback.ts';
 import { acceptTestTask, listedTerms, madeUpMeasures, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
 let database: TestDatabase;
@@ -71,7 +71,7 @@ for (const { title, endsFirst } of [
     const sendCallback = createSendCallback({
       ...deliveryDeps(),
       events: silentEvents,
-      sender: unlimitedPoster(({ url }) => {
+      sender: unlimitedSender(({ url }) => {
         posted.push(url);
         const network = {
           error: 'refused',
@@ -110,7 +110,7 @@ test('a delivery that has ended sends nothing and counts nothing, and a repeated
   const sendCallback = createSendCallback({
     ...deliveryDeps(),
     events: eventsInto('callback_attempted', ({ status, durationMs }) => counted.push([status, durationMs])),
-    sender: unlimitedPoster(({ url }) => {
+    sender: unlimitedSender(({ url }) => {
       posted.push(url);
       const response = {
         error: undefined,
@@ -199,7 +199,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   const deps: SendCallbackDeps = {
     ...deliveryDeps(),
     events: silentEvents,
-    sender: unlimitedPoster(({ deliveryId }) => {
+    sender: unlimitedSender(({ deliveryId }) => {
       posted.push(webhookId(deliveryId));
       const response = {
         error: undefined,

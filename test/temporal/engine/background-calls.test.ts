@@ -141,7 +141,7 @@ test('a cancelled task without a workflow has its deliveries started, and one wi
       pino({ level: 'silent' }),
     );
     ports.stopTask(task);
-    await drain(10_000);
+    await drain(180_000);
     assert.deepEqual(calls, expected);
   }
 });
@@ -158,7 +158,7 @@ test('a call to Temporal that fails is logged with what it was about, and a prov
   ports.retryTask({ taskId });
   ports.redeliver({ deliveryId, accountId });
   assert.deepEqual(await ports.testProvider('fal'), { outcome: 'no_worker' });
-  await drain(10_000);
+  await drain(180_000);
   const called = { startTask: { taskId, accountId, model: 'm' }, cancelWorkflow: taskId, retryNow: taskId };
   assert.deepEqual(Object.fromEntries(calls as [string, unknown][]), {
     ...called,

@@ -18,8 +18,8 @@ type WatchedDisks = {
   readonly pauseMs: number;
 };
 
-/** A network disk may hang; on an overloaded machine a check can take seconds. */
-const checkLimitMs = 10_000;
+/** A network disk may hang. */
+const checkLimitMs = 3_000;
 
 /** The folders that a process with these settings writes to. */
 export function writtenFoldersOf(

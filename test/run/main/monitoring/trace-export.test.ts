@@ -69,7 +69,7 @@ test('an export that fails is a warning, once a minute', async (t) => {
   await tracing.close();
 });
 
-test('nothing is exported without an endpoint', async () => {
+test('nothing is exported while tracing is off', async () => {
   const { close } = await startTracing({ isTracing: false }, pino({ level: 'silent' }));
   await close();
   assert.equal(currentTracing(), undefined);
