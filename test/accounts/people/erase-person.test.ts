@@ -230,7 +230,7 @@ test('an address without a user is erased if any record has it, and an id that w
   const { userId } = await newPerson(service);
   await eraseUserAs(db, shell, { userId });
   const listed = (await listErasuresByCommand(db, 0, 100)).map((erasure) => erasure.userId);
-  assert.ok(listed.includes(userId) && listed.every((id) => typeof id === 'string'), `${listed.join()}`);
+  assert.ok(listed.includes(userId) && listed.every((id) => typeof id === 'string'), listed.join());
 });
 
 test('an operator who erases another person is named', async () => {
