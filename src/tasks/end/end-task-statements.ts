@@ -11,7 +11,7 @@ export type EndedTask = {
   readonly hasCallback: boolean;
   /** True if the account receives an event about this end. */
   readonly hasEvent: boolean;
-  /** False if the task was final before, perhaps by an earlier call whose response was lost. */
+  /** False if the task was final before, for example by an earlier statement whose response was lost. */
   readonly changed: boolean;
 };
 

@@ -168,5 +168,6 @@ test('a download that fails is repeated by the next attempt, until the deadline 
   // Of each attempt, and of the download in it.
   const [, first, , second] = limits;
   assert.equal(first, 30 * 60_000);
-  assert.ok(Math.abs(Number(second) - 10 * 60_000) < 60_000, `${second}`);
+  // Ten minutes were left when the row was written; a slow machine may have used some of them.
+  assert.ok(Number(second) <= 10 * 60_000 + 1_000 && Number(second) > 5 * 60_000, `${second}`);
 });

@@ -93,7 +93,7 @@ test('an error of the address ends the task with one sentence; one of ours is th
   );
 });
 
-test('a busy server is asked again after the pause that it names, of at most half a minute', async (t) => {
+test('a request to a busy server is repeated after the pause that it names, of at most half a minute', async (t) => {
   mockTimers(t, { apis: ['setTimeout', 'Date'], now: 0 });
   const message = (status: number) => `input.imageUrls[0] could not be fetched: its server answered ${status}.`;
   for (const [status, retryAfter, pauseMs] of [

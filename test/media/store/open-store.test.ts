@@ -40,7 +40,7 @@ test('a store in folders is made private at the start, and reads what lies in th
   assert.match(forLinks.link(key), /^http:\/\/media\.test\/media\/results\/1\/video\.mp4\?/);
 });
 
-test('a bucket that nobody reaches at the start is in the log and opened, and one that refuses us is not opened', async (t) => {
+test('a bucket that is unreachable at the start is logged and opened, and one that refuses access is not opened', async (t) => {
   for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' })) {
     const before = process.env[name];
     process.env[name] = value;

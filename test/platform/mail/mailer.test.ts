@@ -51,7 +51,7 @@ test('a text that the server refuses is not sent again', async (t) => {
   await assert.rejects(sending, { name: 'MailRefused' });
 });
 
-test('without a port the mail server is asked at the port of its protocol', async (t) => {
+test('a mail server without a port is connected to at the port of its protocol', async (t) => {
   const asked: unknown[] = [];
   const refuse = ({ port }: { readonly port?: number }) => {
     asked.push(port);

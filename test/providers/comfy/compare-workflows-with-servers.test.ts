@@ -35,7 +35,7 @@ function catalogueWith(baseUrl: string, workflow: object, kind = 'comfyui'): Cat
   return readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
 }
 
-test('each workflow is compared with the classes of its server, which is asked once, with its key; a disabled one is not', async (t) => {
+test('each workflow is compared with the classes of its server, which gets one request, with its key; a disabled one gets none', async (t) => {
   const asked: unknown[] = [];
   const baseUrl = await serve(t, ({ method, url, headers }, response) => {
     asked.push([method, url, headers.authorization]);

@@ -228,7 +228,7 @@ for (const [afterMs, isInTime] of [
       else
         assert.ok(outcome.status === 'rejected' && outcome.reason instanceof DatabaseBusy && !outcome.reason.wasSent);
     assert.equal((await sent).kind, 'accepted');
-    assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'and the queue goes on');
+    assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'the queue continues');
     assert.equal(await tasksPaidBy(accountId), isInTime ? 5 : 2);
   });
 

@@ -149,7 +149,7 @@ test('422 a file that is no image, a data URL that is not base64, and text with 
   assert.equal(await uploads(), earlier);
 });
 
-test('415 a body that is neither is told what the endpoint reads', async () => {
+test('415 for a body that is neither lists what the endpoint reads', async () => {
   const { status, headers } = await send('{}', 'text/plain');
   assert.deepEqual([status, headers['accept-post']], [415, 'multipart/form-data, application/json']);
 });
