@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
+import { promisify } from 'node:util';
 import { Runtime } from '@temporalio/worker';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { installTemporalRuntime, ourLogLevelOf } from '../../../src/temporal/connection/temporal-runtime.ts';
@@ -16,3 +20,24 @@ test("the native part of Temporal's SDK writes into our log, not over what stand
   await installTemporalRuntime(createLog({ level: 'silent' }));
   assert.equal(Runtime.instance().options.runtimeOptions.logExporter.type, 'forward');
 });
+
+test("a taken port for the metrics of Temporal's SDK ends the start with its address", async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // It listens on TCP.
+  // In a process of its own, because a process has one runtime.
+  const program = `
+    const { installTemporalRuntime } = await import(${moduleUrl('temporal/connection/temporal-runtime')});
+    const { createLog } = await import(${moduleUrl('platform/log/log')});
+    const settings = { host: '127.0.0.1', temporalMetricsPort: ${port} };
+    await installTemporalRuntime(createLog({ level: 'silent' }), settings).catch((error) => console.log(String(error)));
+    process.exit();
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+  assert.match(stdout, new RegExp(`metrics of Temporal's SDK cannot be served on 127.0.0.1:${port}: .*in use`));
+});
+
+function moduleUrl(name: string): string {
+  return JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
+}

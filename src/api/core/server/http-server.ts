@@ -182,6 +182,8 @@ async function acceptQueued(server: Server): Promise<void> {
   let accepted = 0;
   const count = () => void (accepted += 1);
   server.on('connection', count);
+  // A callback of a socket or a signal is called between those and the end of the turn, in which no connection is accepted any more.
+  await nextTurn();
   const startedAt = performance.now();
   for (let now = startedAt, isQuiet = false; !isQuiet && now - startedAt < maxAcceptMs;) {
     const before = { accepted, now };

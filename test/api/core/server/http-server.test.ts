@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { stat } from 'node:fs';
 import { Agent, get as httpGet, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
@@ -8,7 +9,7 @@ import { startHttpServer } from '../../../../src/api/core/server/http-server.ts'
 import { createTestDatabase, type TestDatabase } from '../../../support/database/test-database.ts';
 import { heldReadiness } from '../../../support/service/held-readiness.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
-import { parseAnswer, rawConnection, rawExchange } from '../../../support/proxies/raw-http.ts';
+import { parseAnswer, type RawConnection, rawConnection, rawExchange } from '../../../support/proxies/raw-http.ts';
 import {
   type HttpService,
   type HttpServiceOptions,
@@ -207,6 +208,35 @@ test('a request on a connection that was opened just before close is answered', 
     assert.deepEqual([answer.json.code, answer.headers.connection], [200, 'close']);
     release();
     await closed;
+  });
+});
+
+test('requests on connections that arrive as the server closes are answered, one turn of the event loop after another', async (t) => {
+  await withService({}, async (own) => {
+    // The moment after which a connection without a request is closed does not pass.
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const connections: RawConnection[] = [];
+    const open = () => {
+      const connection = rawConnection(own.server.port);
+      connection.write(health);
+      connections.push(connection);
+    };
+    // Signals are delivered at the same point of a turn as the results of the file system.
+    await new Promise<void>((closed) => {
+      stat('.', () => {
+        open();
+        setImmediate(() => {
+          open();
+          setImmediate(open);
+        });
+        process.nextTick(() => void own.server.close(60_000).then(closed));
+      });
+    });
+    const answers = await Promise.all(connections.map(({ closed }) => closed));
+    assert.deepEqual(
+      answers.map((answer) => parseAnswer(answer).json.code),
+      [200, 200, 200],
+    );
   });
 });
 
