@@ -1,14 +1,14 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { retryPauseAfter } from '../src/tasks/step-retry-pause.ts';
-import { recordRetry } from '../src/tasks/task-rows.ts';
+import { recordNextAttemptTime } from '../src/tasks/task-rows.ts';
 import type { Database } from '../src/platform/database/database.ts';
 
 /**
  * Turns a `TaskError` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its
  * cause is for operators. Every other error passes unchanged and is retried by the activity's policy.
  */
-export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T> {
+export async function withTaskErrorsConverted<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -23,17 +23,21 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
 }
 
 /**
- * Does the same as `withActivityFailures` for a long step, and records when Temporal repeats a failed attempt, because operators cannot
+ * Does the same as `withTaskErrorsConverted` for a long step, and records when Temporal repeats a failed attempt, because operators cannot
  * list Temporal's own timers.
  */
-export async function withRetryRecorded<T>(db: Database, taskId: string, work: () => Promise<T>): Promise<T> {
-  return await withActivityFailures(async () => {
+export async function withErrorsConvertedAndRetrySaved<T>(
+  db: Database,
+  taskId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  return await withTaskErrorsConverted(async () => {
     try {
       return await work();
     } catch (error) {
       const pauseMs = pauseOf(error);
       // The record is for readers only, so its failure must not replace that of the attempt.
-      if (pauseMs !== undefined) await recordRetry(db, taskId, pauseMs).catch(() => undefined);
+      if (pauseMs !== undefined) await recordNextAttemptTime(db, taskId, pauseMs).catch(() => undefined);
       throw error;
     }
   });

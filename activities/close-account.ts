@@ -1,26 +1,31 @@
-import { finishClosure, isClosing, listTasksToEmpty, listAccountUploads } from '../src/tasks/end/close-account-rows.ts';
-import { deleteTaskContent, findOwedDeletion } from '../src/tasks/end/content-deletion.ts';
+import {
+  finishClosure,
+  isClosing,
+  listTasksOfClosedAccount,
+  listAccountUploads,
+} from '../src/tasks/end/close-account-rows.ts';
+import { deleteTaskContentInDatabase, findOwedDeletion } from '../src/tasks/end/content-deletion-rows.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
-import { maxUploads } from '../src/media/references/upload-rules.ts';
+import { maxUploadsOfAccount } from '../src/media/references/upload-rules.ts';
 import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-or-settle-checkout.ts';
 import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, failAndRefund } from '../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../src/tasks/task-rows.ts';
-import { deleteUpload, type SweepDeps, sweepDeletedTask } from './maintenance/sweep-deleted-content.ts';
-import { pageSize, processRows, type RowDeps } from './maintenance/sweep-rows-from-cursor.ts';
+import { deleteUpload, type SweepDeps, deleteFilesAndHistoriesOfTask } from './maintenance/sweep-deleted-content.ts';
+import { pageSize, processRows, type RowProcessingDeps } from './maintenance/process-rows-from-cursor.ts';
 
 export type EmptyAccountDeps = SweepDeps &
   Pick<PaymentDeps, 'events'> & {
     readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;
     /** Undefined while credits are not for sale. */
-    readonly payments: PaymentProviderAndUrl | undefined;
+    readonly payments: PaymentProviderAndServiceUrl | undefined;
   };
 
-export type PaymentProviderAndUrl = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
+export type PaymentProviderAndServiceUrl = Pick<PaymentDeps, 'provider' | 'serviceUrl'>;
 
 /** `after`: the last task of the page before. */
-export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
+export type AccountPageToEmpty = { readonly accountId: string; readonly after?: string | undefined };
 
 export type EmptiedPage = {
   /** Tasks, uploads and unpaid checkouts that were left to end or to delete. Some may still be left. */
@@ -34,11 +39,11 @@ export type EmptiedPage = {
  * checkouts. Deletes nothing in an account that is not being closed, as after the restore of an older database. Throws if the whole page
  * failed.
  */
-export function createEmptyAccountPage(deps: EmptyAccountDeps) {
+export function createEmptyAccountPageActivity(deps: EmptyAccountDeps) {
   const { db } = deps;
-  return async ({ accountId, after }: AccountPage): Promise<EmptiedPage> => {
+  return async ({ accountId, after }: AccountPageToEmpty): Promise<EmptiedPage> => {
     if (!(await isClosing(db, accountId)).isClosing) return { found: 0, after: undefined };
-    const tasks = await listTasksToEmpty(db, accountId, { after, limit: pageSize });
+    const tasks = await listTasksOfClosedAccount(db, accountId, { after, limit: pageSize });
     const found = tasks.filter(({ isEmpty }) => !isEmpty);
     const failed = await processRows(deps, found, {
       name: 'empty-account',
@@ -63,13 +68,13 @@ async function emptyTask(deps: EmptyAccountDeps, taskId: string): Promise<void> 
     task = await findTask(db, taskId);
   }
   if (task === undefined) return;
-  await deleteTaskContent(db, task, []);
+  await deleteTaskContentInDatabase(db, task, []);
   const owed = await findOwedDeletion(db, taskId);
-  if (owed !== undefined) await sweepDeletedTask(deps, owed);
+  if (owed !== undefined) await deleteFilesAndHistoriesOfTask(deps, owed);
 }
 
 async function deleteUploads(deps: EmptyAccountDeps, accountId: string): Promise<number> {
-  const uploads = await listAccountUploads(deps.db, accountId, maxUploads);
+  const uploads = await listAccountUploads(deps.db, accountId, maxUploadsOfAccount);
   const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
   await processRows(deps, uploads, { name: 'empty-account', work });
   return uploads.length;
@@ -87,7 +92,7 @@ async function endCheckouts(deps: EmptyAccountDeps, accountId: string): Promise<
 }
 
 /** The activity returns false while the account is not empty. */
-export function createFinishClosing({ db, log }: Pick<RowDeps, 'db' | 'log'>) {
+export function createFinishClosingActivity({ db, log }: Pick<RowProcessingDeps, 'db' | 'log'>) {
   return async (accountId: string): Promise<boolean> => {
     const { outcome } = await finishClosure(db, accountId);
     if (outcome === 'finished') log.info({ accountId }, 'closed account emptied');

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { compareWithOrder, describeDifferences, type OrderDifference } from '../src/media/video/compare-with-order.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
-import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
+import type { TaskEventSink } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import { countedSeconds } from '../src/catalogue/prices/counted-seconds.ts';
 import {
@@ -16,20 +16,20 @@ import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import { recordLateSuccess } from '../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import {
-  findOrderedTask,
-  type OrderedTask,
+  findTaskWithShortfallTerms,
+  type TaskWithShortfallTerms,
   type ShortfallDecision,
   decideShortfall,
-} from '../src/tasks/end/shortfall.ts';
-import { withActivityFailures } from './activity-failure.ts';
+} from '../src/tasks/end/shortfall-terms.ts';
+import { withTaskErrorsConverted } from './activity-failure.ts';
 import { resultKeysOf } from './task-file-keys.ts';
 
 export type CompleteTaskDeps = RefundCreditsDeps & { readonly media: Pick<ResultStore, 'delete'> };
 
-export type RefundCreditsDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
+export type RefundCreditsDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEventSink };
 
 /** The final state of a task, also when another process has ended it. */
-export type FinalState = {
+export type TaskEndSummary = {
   readonly state: TaskState;
   readonly failCode: string | undefined;
   readonly hasCallback: boolean;
@@ -41,12 +41,12 @@ export type FinalState = {
  * Compares the video with its order, and ends the task: in success, also with a partial refund, or in failure with a full one if the video
  * falls short. A task that was refunded before stays failed. The media of a failed task is deleted.
  */
-export function createCompleteTask(deps: CompleteTaskDeps) {
+export function createCheckAndEndTaskActivity(deps: CompleteTaskDeps) {
   const { db, media } = deps;
-  return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<FinalState> =>
-    withActivityFailures(async () => {
+  return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEndSummary> =>
+    withTaskErrorsConverted(async () => {
       requireOwn(taskId, result);
-      const task = await findOrderedTask(db, taskId);
+      const task = await findTaskWithShortfallTerms(db, taskId);
       const wasFinal = task === undefined || isFinalState(task.state);
       const end = wasFinal
         ? await endCounted(deps, () => completeTask(db, taskId, result))
@@ -60,7 +60,11 @@ export function createCompleteTask(deps: CompleteTaskDeps) {
 
 type Settlement = { readonly kind: 'delivered' } | ShortfallDecision;
 
-async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: TaskResult): Promise<FinalState> {
+async function endByOrder(
+  deps: RefundCreditsDeps,
+  task: TaskWithShortfallTerms,
+  result: TaskResult,
+): Promise<TaskEndSummary> {
   const { db } = deps;
   const { taskId } = task;
   const differences = compareWithOrder(task.param.input, result);
@@ -83,7 +87,7 @@ async function endByOrder(deps: RefundCreditsDeps, task: OrderedTask, result: Ta
 /** Reports each difference to operators, with the costs upstream: no customer pays for more than was ordered. */
 async function reportDifferences(
   { db, log, events }: RefundCreditsDeps,
-  { taskId, param: { model } }: OrderedTask,
+  { taskId, param: { model } }: TaskWithShortfallTerms,
   differences: readonly OrderDifference[],
   settlement: Settlement,
 ): Promise<void> {
@@ -100,15 +104,15 @@ async function reportDifferences(
   log.warn({ taskId, model, outcome: settlement.kind, differences, creditsRefunded, costs }, 'video not as ordered');
 }
 
-async function recordLate({ db, log, events }: RefundCreditsDeps, taskId: string, end: FinalState): Promise<void> {
+async function recordLate({ db, log, events }: RefundCreditsDeps, taskId: string, end: TaskEndSummary): Promise<void> {
   log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
   const job = await recordLateSuccess(db, taskId);
   if (job !== undefined) events.emit({ kind: 'job_ended', job });
 }
 
 /** Ends the task in failure and refunds every credit, in one statement. A final task does not change. */
-export function createRefundCredits(deps: RefundCreditsDeps) {
-  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<FinalState> => {
+export function createFailAndRefundActivity(deps: RefundCreditsDeps) {
+  return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEndSummary> => {
     const end = await endCounted(deps, () => failAndRefund(deps.db, taskId, failure));
     deps.log.info({ taskId, state: end.state, failCode: end.failCode }, 'task ended');
     return end;
@@ -120,7 +124,7 @@ async function endCounted(
   { events }: Pick<RefundCreditsDeps, 'events'>,
   endTask: () => Promise<EndedTask>,
   report = () => Promise.resolve(),
-): Promise<FinalState> {
+): Promise<TaskEndSummary> {
   const startedAt = performance.now();
   const { task, changed, hasCallback, hasEvent } = await endTask();
   if (changed) {

@@ -1,14 +1,14 @@
-import type { ReferenceMedia } from '../src/catalogue/media/media-by-role.ts';
+import type { PreparedMediaByRole } from '../src/catalogue/media/media-by-role.ts';
 import { Context } from '@temporalio/activity';
-import { DatabaseUnavailable } from '../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../src/platform/database/database.ts';
 import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import type { ConversionBeforeStorage } from '../src/catalogue/media/conversion-before-storage.ts';
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
-import { findTask, type GeneratingTask, pauseGeneration, beginGeneration } from '../src/tasks/task-rows.ts';
+import { findTask, type GeneratingTask, endGenerationAttempt, beginGenerationAttempt } from '../src/tasks/task-rows.ts';
 import type { ReferenceMediaRequest } from '../src/media/references/reference-media.ts';
-import { withRetryRecorded } from './activity-failure.ts';
+import { withErrorsConvertedAndRetrySaved } from './activity-failure.ts';
 import type { RunningAttempts } from './running-attempts.ts';
 import type { OpenJob, AttemptEndWithoutVideo } from '../src/tasks/jobs/attempt-job.ts';
 import {
@@ -19,24 +19,24 @@ import {
   type StepOutcome,
 } from './generation/attempt-at-generation.ts';
 import { errorOfAttemptEnd } from './generation/attempt-errors.ts';
-import { fetchVideo } from './generation/fetch-and-stage-video.ts';
+import { fetchVideoAndEndJob } from './generation/fetch-and-stage-video.ts';
 import { followJob } from './generation/follow-job.ts';
-import { readOpenJob, recoverJob } from './generation/recover-job.ts';
+import { resumeJobFromRow, recoverJobOfLostCreate } from './generation/resume-or-look-up-job.ts';
 import { runJobInRequest } from './generation/run-in-request.ts';
 import { submitJob } from './generation/submit-job.ts';
 import { findOpenOrReserveJob, type NextJob, findDisabledMachinePause } from '../src/tasks/jobs/next-job.ts';
-import { heartbeatProgress } from './heartbeats.ts';
-import type { StagedVideo } from './store-result.ts';
+import { startProgressHeartbeats } from './heartbeats.ts';
+import type { ConversionOrStoredResult } from './store-result.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
-import { type WorkerMachine, requireWorkingMachine } from './require-working-machine.ts';
+import { type WorkFolderAndReadiness, requireWorkingMachine } from './require-working-machine.ts';
 
 export type GenerateVideoDeps = GenerationDeps & {
   readonly attempts: RunningAttempts;
-  readonly fetchMedia: (fetch: ReferenceMediaRequest) => Promise<ReferenceMedia>;
+  readonly fetchMedia: (fetch: ReferenceMediaRequest) => Promise<PreparedMediaByRole>;
   /** Videos of upstreams are marked as made by a model. */
   readonly marksVideos: boolean;
-  readonly machine: WorkerMachine;
+  readonly machine: WorkFolderAndReadiness;
 };
 
 type GenerationOrder = {
@@ -51,14 +51,18 @@ type AttemptStart = { readonly workFolder: string; readonly isRemote: boolean; r
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by heartbeat. The
  * task's own deadline limits the time it runs, over all attempts, without the pauses between them.
  */
-export function createGenerateVideo(deps: GenerateVideoDeps) {
-  return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
-    withRetryRecorded(deps.db, taskId, () => generateOnce(deps, taskId, isRemote));
+export function createGenerateVideoActivity(deps: GenerateVideoDeps) {
+  return ({ taskId, isRemote = false }: GenerationOrder): Promise<ConversionOrStoredResult> =>
+    withErrorsConvertedAndRetrySaved(deps.db, taskId, () => generateOnce(deps, taskId, isRemote));
 }
 
-async function generateOnce(deps: GenerateVideoDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
+async function generateOnce(
+  deps: GenerateVideoDeps,
+  taskId: string,
+  isRemote: boolean,
+): Promise<ConversionOrStoredResult> {
   const first = await admit(deps, taskId, isRemote);
-  const task = await beginGeneration(deps.db, taskId, isRemote);
+  const task = await beginGenerationAttempt(deps.db, taskId, isRemote);
   if (task === undefined) throw hasEnded();
   if (task.isFirst) {
     const { createdAt, generationStartedAt = createdAt } = task;
@@ -91,7 +95,11 @@ function hasEnded(): TaskError {
   return new TaskError('internal', 'The task has already ended.');
 }
 
-async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: AttemptStart): Promise<StagedVideo> {
+async function runAttempt(
+  deps: GenerateVideoDeps,
+  task: GeneratingTask,
+  start: AttemptStart,
+): Promise<ConversionOrStoredResult> {
   const context = Context.current();
   const { workFolder, isRemote, first } = start;
   const { taskId } = task;
@@ -99,11 +107,11 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
   const hasMedia = mediaUrlsOf(input).length > 0;
   const deadline = deps.startDeadline(task.leftMs);
   const alive = deps.attempts.begin(taskId);
-  const progress = heartbeatProgress(context, isRemote);
+  const progress = startProgressHeartbeats(context, isRemote);
   const signalWithoutDeadline = AbortSignal.any([context.cancellationSignal, alive.signal]);
   const signal = AbortSignal.any([signalWithoutDeadline, deadline.signal]);
   const started: GenerationAttempt['started'] = { at: task.generationStartedAt };
-  let fetched: Promise<ReferenceMedia> | undefined;
+  let fetched: Promise<PreparedMediaByRole> | undefined;
   const bounds = deps.models().get(task.param.model)?.input;
   const media = () => (fetched ??= deps.fetchMedia({ input, bounds, folder: workFolder, signal }));
   const form = formOf(deps, task, isRemote);
@@ -111,7 +119,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
   try {
     const attempt = { deps, task, started, form, workFolder, ...signals, media, report: progress.report };
     const outcome = await runJobs(attempt, first);
-    if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
+    if (outcome.kind === 'waits') await endGenerationAttempt(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOfAttemptEnd(outcome);
     // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
     if (started.at !== undefined)
@@ -132,7 +140,7 @@ async function runAttempt(deps: GenerateVideoDeps, task: GeneratingTask, start: 
  *
  * Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts); that a job has succeeded is committed
  * first of all by the step that fetches its video. The next attempt, also after a crash, resumes the job from its row:
- * `findOpenOrReserveJob` finds the row, and `readOpenJob` returns its state.
+ * `findOpenOrReserveJob` finds the row, and `resumeJobFromRow` returns its state.
  */
 async function runJobs(
   attempt: GenerationAttempt,
@@ -143,7 +151,7 @@ async function runJobs(
   for (;;) {
     if (outcome.kind === 'next')
       outcome = await findOpenOrReserveJob(deps, task, await listProviderJobs(deps.db, task.taskId));
-    else if (outcome.kind === 'resumed') outcome = await readOpenJob(attempt, outcome);
+    else if (outcome.kind === 'resumed') outcome = await resumeJobFromRow(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     // A task whose deadline has passed waits for no further job.
     else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? attemptEndAfterAbort(attempt) : outcome;
@@ -158,13 +166,13 @@ function step(attempt: GenerationAttempt, job: OpenJob): Promise<StepOutcome> {
     case 'in_request':
       return runJobInRequest(attempt, job);
     case 'unanswered':
-      return untilDeadline(attempt, () => recoverJob(attempt, job));
+      return untilDeadline(attempt, () => recoverJobOfLostCreate(attempt, job));
     case 'running':
       return followJob(attempt, job);
     case 'succeeded':
       break;
   }
-  return fetchVideo(attempt, job);
+  return fetchVideoAndEndJob(attempt, job);
 }
 
 /** After the deadline no job is created or searched for. An unavailable database is retried, so that the job is checked once more. */
@@ -175,7 +183,7 @@ async function untilDeadline(attempt: GenerationAttempt, work: () => Promise<Ste
     const isDecided = outcome.kind !== 'waits' && outcome.kind !== 'undecided';
     return isDecided || !hasDeadlinePassed(attempt) ? outcome : attemptEndAfterAbort(attempt);
   } catch (error) {
-    if (error instanceof DatabaseUnavailable || !attempt.signal.aborted) throw error;
+    if (error instanceof DatabaseUnavailableError || !attempt.signal.aborted) throw error;
     return attemptEndAfterAbort(attempt);
   }
 }

@@ -4,8 +4,8 @@ import { attemptTouchMs } from '../src/tasks/task-rows.ts';
 // The attempts at generations that run on this worker. One statement serves all of them, because hundreds run at a time.
 
 /** The reason with which the signal of an attempt aborts when its task has ended without it, such as by a cancellation. */
-export class TaskEnded extends Error {
-  override readonly name = 'TaskEnded';
+export class TaskEndedAbortReason extends Error {
+  override readonly name = 'TaskEndedAbortReason';
 }
 
 type GenerationAttemptsDeps = {
@@ -33,7 +33,7 @@ export function createRunningAttempts({ touch, listEnded, onError }: GenerationA
       everyMs: endedPollMs,
       poll: async (attempts) => {
         const endedIds = await listEnded(taskIdsOf(attempts));
-        for (const { taskId, ended } of attempts) if (endedIds.has(taskId)) ended.abort(new TaskEnded());
+        for (const { taskId, ended } of attempts) if (endedIds.has(taskId)) ended.abort(new TaskEndedAbortReason());
       },
       onError,
     }),

@@ -1,19 +1,23 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import {
-  callbackBusyPauseMs,
+  callbackSlotBackoffMs,
   pauseObeyingRetryAfter,
   callbackTimeoutMs,
 } from '../src/tasks/callbacks/callback-schedule.ts';
 import { OutboundError } from '../src/platform/outbound/outbound-error.ts';
-import type { CallbackAnswer, CallbackSender } from '../src/tasks/callbacks/post-callback.ts';
+import type { CallbackAttemptResult, CallbackSender } from '../src/tasks/callbacks/post-callback.ts';
 import { type Delivery, type NewDeliveryAttempt, recordDeliveryAttempt } from '../src/tasks/callbacks/deliveries.ts';
-import { findOwedDelivery, prepareDelivery, type PrepareDeliveryDeps } from '../src/tasks/callbacks/owed-delivery.ts';
-import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
+import {
+  findOwedDelivery,
+  prepareUnsignedDelivery,
+  type PrepareDeliveryDeps,
+} from '../src/tasks/callbacks/owed-delivery.ts';
+import type { TaskEventSink } from '../src/tasks/task-metric-events.ts';
 
 export type SendCallbackDeps = PrepareDeliveryDeps & {
   readonly sender: CallbackSender;
-  readonly events: TaskEvents;
+  readonly events: TaskEventSink;
 };
 
 export type DeliveryAttemptOutcome =
@@ -37,13 +41,13 @@ export type SendCallbackInput = Pick<Delivery, 'deliveryId'> & {
  * the delivery as failed. A delivery that has ended is not sent again. While it is pending, an attempt whose outcome was not recorded is
  * repeated with the same `webhook-id`.
  */
-export function createSendCallback(deps: SendCallbackDeps) {
+export function createSendCallbackActivity(deps: SendCallbackDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<DeliveryAttemptOutcome> => {
     const { db, sender } = deps;
     const delivery = await findOwedDelivery(db, deliveryId);
     if (delivery === undefined) return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
-    const send = async () => sender.post({ ...delivery, ...(await prepareDelivery(deps, delivery)), signal });
+    const send = async () => sender.post({ ...delivery, ...(await prepareUnsignedDelivery(deps, delivery)), signal });
     const attempt = await sender.inSlot(delivery, signal, send).catch(retryWhenBusy);
     deps.events.emit({ kind: 'callback_attempted', status: attempt.status, durationMs: attempt.durationMs });
     const outcome = outcomeOf(attempt, nextPauseMs);
@@ -62,13 +66,13 @@ function retryWhenBusy(error: unknown): never {
   throw ApplicationFailure.create({
     type: 'busy',
     message: error.detail,
-    nextRetryDelay: callbackBusyPauseMs(Context.current().info.attempt, Math.random()),
+    nextRetryDelay: callbackSlotBackoffMs(Context.current().info.attempt, Math.random()),
     category: ApplicationFailureCategory.BENIGN,
   });
 }
 
 /** Without a status, the pause counts from the latest time at which the attempt could have ended, as the stored due time does. */
-function outcomeOf({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): SentAttempt {
+function outcomeOf({ status, retryAfterMs, durationMs }: CallbackAttemptResult, nextPauseMs = 0): SentAttempt {
   if (status === undefined) return { kind: 'failed', retryAfterMs: nextPauseMs + callbackTimeoutMs - durationMs };
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'rejected' };
@@ -80,7 +84,7 @@ function outcomeOf({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPau
  * the latest time at which the attempt could have ended.
  */
 function newDeliveryState(
-  { startedAt, retryAfterMs }: CallbackAnswer,
+  { startedAt, retryAfterMs }: CallbackAttemptResult,
   { kind }: SentAttempt,
   nextPauseMs: number | undefined,
 ): NewDeliveryAttempt['newState'] {

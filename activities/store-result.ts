@@ -6,20 +6,20 @@ import { TaskError } from '../src/catalogue/tasks/task-error.ts';
 import type { ConversionBeforeStorage } from '../src/catalogue/media/conversion-before-storage.ts';
 import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
-import { ReadTimeoutError } from '../src/media/video/read-video.ts';
+import { ReadTimeoutError } from '../src/media/video/run-video-reader.ts';
 import { labelAsGenerated } from '../src/media/video/label-as-generated.ts';
 import { videoLayoutOf } from '../src/media/video/video-layout.ts';
-import { measureIfPosterFits, type VideoInspector } from '../src/media/video/inspect-and-make-poster.ts';
-import type { VideoNormalizer } from '../src/media/ffmpeg/normalize-video.ts';
+import { measureVideoIfPosterFits, type VideoInspector } from '../src/media/video/inspect-and-make-poster.ts';
+import type { VideoNormalizer } from '../src/media/ffmpeg/convert-result-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';
-import type { TaskEvents } from '../src/tasks/task-metric-events.ts';
+import type { TaskEventSink } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
-import type { GeneratedVideo } from '../src/providers/provider-contract.ts';
-import { withRetryRecorded } from './activity-failure.ts';
-import { localHeartbeatIntervalMs } from './heartbeats.ts';
+import type { GeneratedVideoFile } from '../src/providers/provider-contract.ts';
+import { withErrorsConvertedAndRetrySaved } from './activity-failure.ts';
+import { ownMachineHeartbeatMs } from './heartbeats.ts';
 import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
-import { type WorkerMachine, requireWorkingMachine } from './require-working-machine.ts';
+import { type WorkFolderAndReadiness, requireWorkingMachine } from './require-working-machine.ts';
 
 export type StoreResultDeps = {
   readonly db: Database;
@@ -28,12 +28,12 @@ export type StoreResultDeps = {
   readonly inspectVideo: VideoInspector;
   /** The name of the service, which marks of videos contain. */
   readonly serviceName: string;
-  readonly machine: WorkerMachine;
-  readonly events: TaskEvents;
+  readonly machine: WorkFolderAndReadiness;
+  readonly events: TaskEventSink;
 };
 
 /** A generated video that is in our own store. */
-export type StagedVideo = {
+export type ConversionOrStoredResult = {
   /** Undefined if the file is stored as it is, or refused. */
   readonly form?: ConversionBeforeStorage;
   /** Set if the video is already stored under its final key. */
@@ -44,9 +44,9 @@ export type StagedVideo = {
  * Converts the staged video if necessary, checks that it plays, measures it, makes its poster if it has none and its last frame if the
  * model needs it, and stores all under their final keys. `completeTask` compares the measures with the order.
  */
-export function createStoreResult(deps: StoreResultDeps) {
+export function createStoreResultActivity(deps: StoreResultDeps) {
   return ({ taskId, form }: StoreOrder): Promise<TaskResult> =>
-    withRetryRecorded(deps.db, taskId, () => {
+    withErrorsConvertedAndRetrySaved(deps.db, taskId, () => {
       requireWorkingMachine(deps.machine);
       return withHeartbeats(() =>
         withWorkFolder(deps.machine.workFolder, `${taskId}-result`, (folder) => store(deps, { taskId, form }, folder)),
@@ -67,7 +67,7 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { data } = timeoutsSchema.safeParse(context.info.heartbeatDetails);
   const timeouts = data?.timeouts ?? 0;
-  const timer = setInterval(() => context.heartbeat({ timeouts }), localHeartbeatIntervalMs);
+  const timer = setInterval(() => context.heartbeat({ timeouts }), ownMachineHeartbeatMs);
   try {
     return await work();
   } catch (cause) {
@@ -146,16 +146,16 @@ async function marked(
  * Stores a video and its poster directly under their final keys if neither needs a conversion; `storeResult` is skipped then. Returns
  * undefined for all others, which are staged: `storeResult` checks them, and retries while the store fails.
  */
-export async function storeUnconverted(
-  { media, events }: { readonly media: Pick<ResultStore, 'put'>; readonly events: TaskEvents },
+export async function storeIfNothingToConvert(
+  { media, events }: { readonly media: Pick<ResultStore, 'put'>; readonly events: TaskEventSink },
   taskId: string,
-  { path, posterPath }: GeneratedVideo,
+  { path, posterPath }: GeneratedVideoFile,
 ): Promise<TaskResult | undefined> {
   const poster = await usablePosterPath(posterPath);
   if (poster === undefined) return undefined;
   const startedAt = performance.now();
   try {
-    const measured = await measureIfPosterFits(path, poster);
+    const measured = await measureVideoIfPosterFits(path, poster);
     if (measured === undefined) return undefined;
     const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
     await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { mainQueue } from '../src/run/main/worker-options.ts';
+import { tasksQueueOptions } from '../src/run/main/worker-options.ts';
 
 // A separate process: a worker tuned like ours, with activities that do
 // nothing. It returns the number of completed tasks when it gets a message.
@@ -17,7 +17,7 @@ const activities = {
 export type BareActivities = typeof activities;
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
-const { workflowBundle: _ours, ...tuning } = mainQueue;
+const { workflowBundle: _ours, ...tuning } = tasksQueueOptions;
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address }),
   ...tuning,

@@ -3,7 +3,7 @@ import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../src/run/config/config.ts';
-import { findOrDownloadFfmpeg } from '../src/run/embedded/find-ffmpeg.ts';
+import { findOrDownloadFfmpeg } from '../src/run/embedded/find-or-download-ffmpeg.ts';
 import type { Bench } from './bench.ts';
 import { benchTemporalCli } from './servers.ts';
 

@@ -2,9 +2,9 @@ import { readConfig } from '../src/run/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
-import type { OpenProvider, Providers } from '../src/providers/open-providers.ts';
-import { externalSettings } from '../src/run/config/settings-and-derived-values.ts';
-import { createFatalPromise, runUntilSignal } from '../src/run/main/run-until-signal.ts';
+import type { ProviderWithTermsAndPoller, ProviderOpener } from '../src/providers/open-providers.ts';
+import { settingsWithNothingEmbedded } from '../src/run/config/settings-and-derived-values.ts';
+import { createFatalPromise, drainAndExitOnSignal } from '../src/run/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/run/main/run-worker.ts';
 import { startWorker } from '../src/run/main/start-worker.ts';
 
@@ -22,13 +22,13 @@ function watched(provider: Provider): Provider {
   };
 }
 
-function watchedProviders({ ofEntry, ofJob }: Providers): Providers {
-  const watch = (open: OpenProvider | undefined) => open && { ...open, provider: watched(open.provider) };
+function watchedProviders({ ofEntry, ofJob }: ProviderOpener): ProviderOpener {
+  const watch = (open: ProviderWithTermsAndPoller | undefined) => open && { ...open, provider: watched(open.provider) };
   return { ofEntry: (entry) => watch(ofEntry(entry)), ofJob: (job) => watch(ofJob(job)) };
 }
 
 keepHeapsSmall();
-const settings = externalSettings(readConfig());
+const settings = settingsWithNothingEmbedded(readConfig());
 const log = createLog({ level: settings.logLevel });
 const fatal = createFatalPromise();
 const part = await startWorker(settings, log, fatal.reject, createMetrics(), (parts) => ({
@@ -36,4 +36,4 @@ const part = await startWorker(settings, log, fatal.reject, createMetrics(), (pa
   providers: { ...parts.providers, ...watchedProviders(parts.providers) },
 }));
 process.send?.('ready');
-await runUntilSignal(part, fatal.promise, log);
+await drainAndExitOnSignal(part, fatal.promise, log);

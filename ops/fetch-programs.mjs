@@ -3,7 +3,7 @@
 // VIDEOGEN_SKIP_DOWNLOADS=1 skips it.
 import { existsSync } from 'node:fs';
 import { readConfig } from '../dist/src/run/config/config.js';
-import { ffmpegCachePath, findOrDownloadFfmpeg } from '../dist/src/run/embedded/find-ffmpeg.js';
+import { ffmpegCachePath, findOrDownloadFfmpeg } from '../dist/src/run/embedded/find-or-download-ffmpeg.js';
 import { temporalCliCachePath, findOrDownloadTemporalCli } from '../dist/src/run/embedded/temporal/temporal-cli.js';
 
 const log = (message) => process.stderr.write(`${message}\n`);

@@ -2,26 +2,28 @@
 // nothing, and fails if a page is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { commands } from '../dist/src/run/cli/commands.js';
+import { commandsByName } from '../dist/src/run/cli/commands.js';
 import { scrapedGauges } from '../dist/src/run/metrics/scraped-gauges.js';
 import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
 import { tableGrowth } from '../dist/src/library/operations/table-growth-reference.js';
-import { jobStates } from '../dist/src/tasks/jobs/job-states.js';
-import { lifecycleRows } from '../dist/src/run/lifecycle-reference.js';
-import { buildInfo } from '../dist/src/run/metrics/process-metrics.js';
+import { jobStateTable } from '../dist/src/tasks/jobs/job-states.js';
+import { timeLimitRows } from '../dist/src/run/time-limit-reference.js';
+import { buildInfoMetric } from '../dist/src/run/metrics/process-metrics.js';
 
 const program = new Command('videogen');
-for (const add of Object.values(commands)) await add(program);
+for (const add of Object.values(commandsByName)) await add(program);
 
 const reference = {
   command: program.commands.map((command) => {
     const below = command.commands.map((each) => `\`${each.name()}\``).join(', ');
     return [`\`${command.name()}\``, below, command.description()];
   }),
-  metric: [...eventMetrics, ...scrapedGauges, buildInfo].map(({ name, labels = [], process, help, actWhen = '' }) => {
-    const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
-    return [`\`${name}${braces}\``, process, help, actWhen];
-  }),
+  metric: [...eventMetrics, ...scrapedGauges, buildInfoMetric].map(
+    ({ name, labels = [], process, help, actWhen = '' }) => {
+      const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
+      return [`\`${name}${braces}\``, process, help, actWhen];
+    },
+  ),
 };
 
 const growth = {
@@ -29,7 +31,7 @@ const growth = {
 };
 
 const path = {
-  job: Object.entries(jobStates).map(([name, { means, step = '', leadsTo }]) => {
+  job: Object.entries(jobStateTable).map(([name, { means, step = '', leadsTo }]) => {
     const states = leadsTo.map((each) => `\`${each}\``).join(', ');
     return [`\`${name}\``, means, step && `\`${step}.ts\``, states];
   }),
@@ -59,4 +61,4 @@ function writeTables(page, tables) {
 writeTables('docs/operations/reference.md', reference);
 writeTables('docs/operations/growth.md', growth);
 writeTables('docs/path-of-a-task.md', path);
-writeTables('docs/lifecycle.md', { 'what happens': lifecycleRows });
+writeTables('docs/lifecycle.md', { 'what happens': timeLimitRows });

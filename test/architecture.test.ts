@@ -115,7 +115,7 @@ test('rows of jobs and pools change in src/tasks/jobs', () => {
   assert.ok(writers.length > 5, 'the statements were found');
   const elsewhere = writers.filter((file) => !file.startsWith('src/tasks/jobs/'));
   // The heartbeat of attempts also renews their slots, and the deletion of content clears the texts of jobs.
-  assert.deepEqual(elsewhere, ['src/tasks/end/content-deletion.ts', 'src/tasks/task-rows.ts']);
+  assert.deepEqual(elsewhere, ['src/tasks/end/content-deletion-rows.ts', 'src/tasks/task-rows.ts']);
 });
 
 test('what runs in a browser reaches no module of Node and not zod', () => {

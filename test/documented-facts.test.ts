@@ -3,24 +3,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { callbackPausesMs, callbackTimeoutMs } from '../src/tasks/callbacks/callback-schedule.ts';
 import { settingDefaults } from '../src/run/config/config.ts';
-import { maxBodyBytes } from '../src/api/core/request-sizes.ts';
-import { maxInlineBytes } from '../src/api/core/server/read-json-or-form.ts';
+import { maxJsonBodyBytes } from '../src/api/core/request-sizes.ts';
+import { maxInlineBytes } from '../src/api/core/server/read-json-or-multipart.ts';
 import { defaultModels } from '../src/catalogue/models/model.ts';
 import { linkLifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
 import { maxFrameShapeDifference } from '../src/catalogue/media/frame-size.ts';
-import { sessionSeconds } from '../src/accounts/sign-in/session-and-security-events.ts';
-import { inputLimits } from '../src/catalogue/input/input-bounds.ts';
+import { idleAndAbsoluteSessionSeconds } from '../src/accounts/sign-in/session-and-security-events.ts';
+import { inputLimits } from '../src/catalogue/input/declared-field-bounds.ts';
 import { linkGraceMs } from '../activities/generation/submit-job.ts';
-import { lookUpLimitMs } from '../activities/generation/recover-job.ts';
+import { maxLostCreateLookUpMs } from '../activities/generation/resume-or-look-up-job.ts';
 import { endpoints } from '../src/api/endpoints.ts';
-import { maxDeadlineSeconds } from '../src/catalogue/file/catalogue-schema.ts';
-import { resultLinkLifeMs, previousSecretMs } from '../src/media/store/signed-link.ts';
+import { maxDeadlineSeconds } from '../src/catalogue/file/catalogue-schema-and-types.ts';
+import { resultLinkLifeMs, keepPreviousSecretMs } from '../src/media/store/signed-link.ts';
 import { archiveLinkMs } from '../src/api/gallery/archive-routes.ts';
-import { hookLinkMs } from '../src/run/main/api-dependencies.ts';
+import { moderationLinkMs } from '../src/run/main/api-dependencies.ts';
 import { paymentsWindowMs } from '../activities/maintenance/reconcile-payments.ts';
 import { mailPausesSeconds } from '../src/platform/mail/mail-queue.ts';
 import { maxMarginMs } from '../src/credits/reports/margin.ts';
-import { maxUploadedBytes, maxUploads } from '../src/media/references/upload-rules.ts';
+import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../src/media/references/upload-rules.ts';
 import { diskReserveBytes } from '../src/platform/process/disk.ts';
 import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
 import { visibleWithinMs } from '../src/providers/jobs/pick-job-of-lost-create.ts';
@@ -58,7 +58,7 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', spans(retries, ' and')],
   ['docs/path-of-a-task.md', spans(retries, ', and')],
   ['docs/api.md', `Videos are deleted after ${days} days by default`],
-  ['docs/api.md', `request bodies of ${maxBodyBytes / 1024} KiB`],
+  ['docs/api.md', `request bodies of ${maxJsonBodyBytes / 1024} KiB`],
   ['docs/api.md', `${countOf('CREATE_RATE')} creates and ${countOf('READ_RATE')} other requests in 10 s`],
   ['docs/api.md', `${countOf('REFUSED_CREATE_RATE')} rejected creates a minute`],
   ['docs/api.md', `1 to ${characters} characters`],
@@ -69,7 +69,7 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/api.md', `may differ by up to ${maxFrameShapeDifference * 100} %`],
   ['docs/api.md', `up to ${standard?.input.fields.imageUrls.max} reference images`],
   ['docs/clients.md', `Bodies may have ${maxInlineBytes / 1024 / 1024} MiB`],
-  ['docs/api.md', `${maxUploads} files and ${maxUploadedBytes / 1024 ** 3} GB per account`],
+  ['docs/api.md', `${maxUploadsOfAccount} files and ${maxUploadedBytesOfAccount / 1024 ** 3} GB per account`],
   ['docs/operations/access.md', `Invitations and resets work once, for ${linkLifetimeSeconds.invite / 3600} hours`],
   ['docs/operations/access.md', `Invitations and resets work once, for ${linkLifetimeSeconds.reset / 3600} hours`],
   ['docs/operations/access.md', `The link works once, for ${linkLifetimeSeconds.confirm / 3600} hours`],
@@ -77,14 +77,14 @@ const facts: readonly (readonly [page: string, text: string])[] = [
   ['docs/providers/README.md', `of 30 days, at most ${maxMarginMs / dayMs}`],
   [
     'docs/operations/access.md',
-    `end ${sessionSeconds.person.idle / 3600} hours after their last use and ${sessionSeconds.person.absolute / 86_400} days after`,
+    `end ${idleAndAbsoluteSessionSeconds.person.idle / 3600} hours after their last use and ${idleAndAbsoluteSessionSeconds.person.absolute / 86_400} days after`,
   ],
   ['docs/operations/upgrade.md', `ten minutes from a task's first failure (\`STUCK_TASK_SECONDS\`)`],
 ];
 
 const numbersInWords: Readonly<Record<number, string>> = { 2: 'two', 7: 'seven', 10: 'ten' };
 const inWords = (ms: number, unitMs: number) => numbersInWords[ms / unitMs] ?? assert.fail();
-const [searched, unreadable] = [inWords(visibleWithinMs, minuteMs), inWords(lookUpLimitMs, minuteMs)];
+const [searched, unreadable] = [inWords(visibleWithinMs, minuteMs), inWords(maxLostCreateLookUpMs, minuteMs)];
 const lookUps: typeof facts = [
   [
     'docs/path-of-a-task.md',
@@ -102,7 +102,7 @@ const [mailMinutes, mailHours] = [60, 3_600].map((unit) =>
 );
 const inWordsOnly: typeof facts = [
   ['docs/api.md', `which works for ${inWords(archiveLinkMs, minuteMs)} minutes`],
-  ['docs/moderation.md', `signed for ${inWords(hookLinkMs, minuteMs)} minutes`],
+  ['docs/moderation.md', `signed for ${inWords(moderationLinkMs, minuteMs)} minutes`],
   ['docs/operations/payments.md', `compares the last ${inWords(paymentsWindowMs, dayMs)} days`],
   [
     'docs/operations/access.md',
@@ -118,9 +118,9 @@ for (const [page, text] of [...facts, ...lookUps, ...inWordsOnly]) {
 
 test('a previous secret is needed for longer than any link is valid, as the page about its rotation says', () => {
   const longestMs = maxDeadlineSeconds * 1000 + linkGraceMs;
-  assert.ok(longestMs < previousSecretMs && resultLinkLifeMs < previousSecretMs);
+  assert.ok(longestMs < keepPreviousSecretMs && resultLinkLifeMs < keepPreviousSecretMs);
   const page = readFileSync('docs/operations/access.md', 'utf8').replaceAll(/\s+/g, ' ');
-  assert.ok(page.includes(`4. ${inWords(previousSecretMs, dayMs).replace('t', 'T')} days later`));
+  assert.ok(page.includes(`4. ${inWords(keepPreviousSecretMs, dayMs).replace('t', 'T')} days later`));
   assert.ok(page.includes(`valid for up to ${longestMs / hourMs} hours`));
 });
 
@@ -129,7 +129,7 @@ const usesOfSecret: Readonly<Record<string, string>> = {
   'media/store/signer.ts': 'signs links to videos, posters, uploads, archives and reference media',
   'platform/secrets/secret-box.ts': 'encrypts the secrets of callbacks and events, and the links in mails that wait',
   'credits/sign-up/start-credit.ts': 'the hashes of mailboxes that got the start credit',
-  'platform/secrets/account-hash.ts': 'the pseudonyms of accounts that upstreams get',
+  'platform/secrets/account-pseudonyms.ts': 'the pseudonyms of accounts that upstreams get',
 };
 
 test('the page about the rotation of the secret names each of its uses', () => {
@@ -138,7 +138,7 @@ test('the page about the rotation of the secret names each of its uses', () => {
       name.endsWith('.ts') &&
       /hkdfSync\(|createHmac\('sha256', key\)\.update\(`/.test(readFileSync(`src/${name}`, 'utf8')),
   );
-  const notOfSecret = ['console/features/callbacks/verify-sample.ts'];
+  const notOfSecret = ['console/features/callbacks/verification-sample.ts'];
   assert.deepEqual(
     deriving.filter((name) => !notOfSecret.includes(name)).toSorted(),
     Object.keys(usesOfSecret).toSorted(),

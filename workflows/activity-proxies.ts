@@ -1,5 +1,5 @@
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import type { ChargedTask } from '../activities/confirm-charge.ts';
+import type { ChargedTaskForWorkflow } from '../activities/confirm-or-charge.ts';
 import type { GenerationActivities, MainActivities } from '../activities/index.ts';
 import { retryPace } from '../src/tasks/step-retry-pause.ts';
 import { maxQueueMs, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
@@ -75,7 +75,10 @@ const generationAttempts = {
 } as const;
 
 /** Generation on our own machines has its own queue, which is fair between accounts, and is limited by the model's deadline. */
-export function generationOf({ accountId, model, deadlineMs }: ChargedTask, attempt: keyof typeof generationAttempts) {
+export function ownMachineGenerationOf(
+  { accountId, model, deadlineMs }: ChargedTaskForWorkflow,
+  attempt: keyof typeof generationAttempts,
+) {
   const { retry, ...priority } = generationAttempts[attempt];
   return proxyActivities<GenerationActivities>({
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).generation,
@@ -93,7 +96,7 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, atte
  * Generation by upstreams. A task that waits for a slot ends its attempt and is retried later, so attempts need no priority. The deadline
  * limits the upstream's job. Fetching the video may take as long again, so the limit is twice the deadline.
  */
-export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask) {
+export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTaskForWorkflow) {
   return proxyActivities<GenerationActivities>({
     taskQueue: taskQueuesOf(workflowInfo().taskQueue)['generation-remote'],
     startToCloseTimeout: 2 * deadlineMs + graceMs,

@@ -1,5 +1,5 @@
 import { ActivityCancellationType, continueAsNew, proxyActivities, sleep } from '@temporalio/workflow';
-import type { AccountPage } from '../activities/close-account.ts';
+import type { AccountPageToEmpty } from '../activities/close-account.ts';
 import type { MainActivities } from '../activities/index.ts';
 
 const { emptyAccountPage, finishClosing } = proxyActivities<MainActivities>({
@@ -9,7 +9,7 @@ const { emptyAccountPage, finishClosing } = proxyActivities<MainActivities>({
   retry: { initialInterval: '1s', maximumInterval: '10m' },
 });
 
-export type ClosingProgress = AccountPage & {
+export type ClosingProgress = AccountPageToEmpty & {
   /** Tasks, uploads and unpaid checkouts that this pass has found. */
   readonly found?: number;
   readonly passes?: number;

@@ -32,7 +32,7 @@ type TaskToNotify = OwedNotifications & { readonly taskId: string; readonly acco
  * Delivers the callback and the event of a task, as its last step. The task's workflow makes only their first attempts, which usually
  * succeed. The rest of a schedule runs in a workflow of its own, because the task does not wait for it.
  */
-export async function notifyClient({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
+export async function notifyOfTaskEnd({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
   await Promise.all(owedDeliveryIds(taskId, owed).map((deliveryId) => notifyOnce({ deliveryId, accountId })));
 }
 

@@ -7,17 +7,17 @@ import {
   TimeoutFailure,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { ChargedTask, OperatorTaskOrder } from '../activities/confirm-charge.ts';
-import type { FinalState } from '../activities/end-task.ts';
-import type { StagedVideo } from '../activities/store-result.ts';
+import type { ChargedTaskForWorkflow, OperatorOrderForAccount } from '../activities/confirm-or-charge.ts';
+import type { TaskEndSummary } from '../activities/end-task.ts';
+import type { ConversionOrStoredResult } from '../activities/store-result.ts';
 import { type FailCode, failCodes, type TaskFailure } from '../src/catalogue/tasks/task.ts';
-import { notifyClient } from './deliver-callback.ts';
-import { bookkeeping, generationOf, remoteGenerationOf, storing } from './activity-proxies.ts';
+import { notifyOfTaskEnd } from './deliver-callback.ts';
+import { bookkeeping, ownMachineGenerationOf, remoteGenerationOf, storing } from './activity-proxies.ts';
 
 export type VideoTaskInput = {
   readonly taskId: string;
   /** Only for a task that an operator starts from the Temporal UI or CLI. */
-  readonly order?: OperatorTaskOrder;
+  readonly order?: OperatorOrderForAccount;
 };
 
 /**
@@ -31,16 +31,16 @@ const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYW
  * operator has ended and refunded the task before it reaches this workflow; one in Temporal's UI refunds here. Money and the callback run
  * where a cancellation cannot reach them.
  */
-export async function videoTask({ taskId, order }: VideoTaskInput): Promise<FinalState> {
+export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEndSummary> {
   const charged = await CancellationScope.nonCancellable(() => bookkeeping.chargeCredits({ taskId, order }));
   const end = charged.isFinal ? await readFinalState(taskId) : await runToEnd(taskId, charged);
   upsertSearchAttributes([{ key: taskState, value: end.state }]);
   const { accountId } = charged;
-  await CancellationScope.nonCancellable(() => notifyClient({ taskId, accountId, ...end }));
+  await CancellationScope.nonCancellable(() => notifyOfTaskEnd({ taskId, accountId, ...end }));
   return end;
 }
 
-async function runToEnd(taskId: string, charged: ChargedTask): Promise<FinalState> {
+async function runToEnd(taskId: string, charged: ChargedTaskForWorkflow): Promise<TaskEndSummary> {
   try {
     const { form, result: stored } = await generate(taskId, charged);
     const result = stored ?? (await storing.storeResult({ taskId, form }));
@@ -52,16 +52,16 @@ async function runToEnd(taskId: string, charged: ChargedTask): Promise<FinalStat
 }
 
 /** An attempt that a crash of its worker or provider interrupted is retried ahead of tasks that still wait. */
-async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
+async function generate(taskId: string, charged: ChargedTaskForWorkflow): Promise<ConversionOrStoredResult> {
   if (charged.isRemote) return remoteGenerationOf(charged).generateVideo({ taskId, isRemote: true });
   for (const attempt of ['first', 'prioritized'] as const) {
     try {
-      return await generationOf(charged, attempt).generateVideo({ taskId });
+      return await ownMachineGenerationOf(charged, attempt).generateVideo({ taskId });
     } catch (error) {
       if (!isInterrupted(error)) throw error;
     }
   }
-  return generationOf(charged, 'queued').generateVideo({ taskId });
+  return ownMachineGenerationOf(charged, 'queued').generateVideo({ taskId });
 }
 
 /** False for the ends of a generation: a refusal, a cancellation, or a day in the queue. */
@@ -87,7 +87,7 @@ function isFailCode(type: string | null | undefined): type is FailCode {
 }
 
 /** An operator's reset replays a task that has ended. Refunding a final task changes nothing, so this reads its state back. */
-function readFinalState(taskId: string): Promise<FinalState> {
+function readFinalState(taskId: string): Promise<TaskEndSummary> {
   const failure = failureOf(undefined);
   return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
 }

@@ -1,24 +1,24 @@
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
-import type { TaskEvents } from '../../src/tasks/task-metric-events.ts';
+import type { TaskEventSink } from '../../src/tasks/task-metric-events.ts';
 import type { JobRequest } from '../../src/providers/provider-contract.ts';
 import type { ConversionBeforeStorage } from '../../src/catalogue/media/conversion-before-storage.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/task-rows.ts';
-import { TaskEnded } from '../running-attempts.ts';
+import { TaskEndedAbortReason } from '../running-attempts.ts';
 import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { RoutingDeps } from '../../src/tasks/jobs/next-job.ts';
 import type { OpenJob, TryNextJob, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
-import type { StagedVideo } from '../store-result.ts';
+import type { ConversionOrStoredResult } from '../store-result.ts';
 
 export type GenerationDeps = RoutingDeps & {
   readonly log: Logger;
-  readonly events: TaskEvents;
+  readonly events: TaskEventSink;
   readonly switches: ProviderSwitches;
   /** Identifies an account to upstreams without naming it, by the current secret and by each previous one. */
-  readonly hashAccount: (accountId: string) => AccountHashes;
+  readonly hashAccount: (accountId: string) => AccountIdHashesBySecret;
   readonly media: Pick<
     ResultStore,
     'put' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
@@ -27,7 +27,7 @@ export type GenerationDeps = RoutingDeps & {
   readonly startDeadline: StartDeadline;
 };
 
-export type AccountHashes = readonly [current: string, ...previous: string[]];
+export type AccountIdHashesBySecret = readonly [current: string, ...previous: string[]];
 
 export type GenerationAttempt = {
   readonly deps: GenerationDeps;
@@ -51,7 +51,7 @@ export type GenerationAttempt = {
 export type StepOutcome =
   | { readonly kind: 'job'; readonly job: OpenJob }
   | TryNextJob
-  | { readonly kind: 'video'; readonly staged: StagedVideo }
+  | { readonly kind: 'video'; readonly staged: ConversionOrStoredResult }
   | AttemptEndWithoutVideo;
 
 /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
@@ -63,18 +63,18 @@ export async function markGenerating({ deps, task, started }: GenerationAttempt,
 }
 
 /** Short enough to end before a worker that shuts down is stopped by force. */
-export const createGraceMs = 10_000;
+export const jobCreateGraceMs = 10_000;
 
 /**
  * Runs a create, or records its job, under a signal that aborts ten seconds after `signal`: the upstream may have accepted a job whose id
  * is still on its way, and without its id a paid job cannot be stopped.
  */
-export async function withCreateGrace<T>(
+export async function withJobCreateGrace<T>(
   { deps }: { readonly deps: Pick<GenerationDeps, 'startDeadline'> },
   signal: AbortSignal,
   work: (late: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const late = delayAbort(signal, createGraceMs, deps.startDeadline);
+  const late = delayAbort(signal, jobCreateGraceMs, deps.startDeadline);
   try {
     return await work(late.signal);
   } finally {
@@ -98,5 +98,5 @@ export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): b
 export function isAbortedByCancellation({
   signalWithoutDeadline: { reason },
 }: Pick<GenerationAttempt, 'signalWithoutDeadline'>): boolean {
-  return Context.current().cancellationDetails?.cancelRequested === true || reason instanceof TaskEnded;
+  return Context.current().cancellationDetails?.cancelRequested === true || reason instanceof TaskEndedAbortReason;
 }

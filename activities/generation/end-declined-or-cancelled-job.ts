@@ -2,9 +2,9 @@ import pTimeout from 'p-timeout';
 import type { NotAccepted, Refused } from '../../src/providers/provider-contract.ts';
 import {
   coolDown,
-  endAfterCancel,
-  endJob,
-  endJobWithTaskFailure,
+  jobEndAfterCancel,
+  endAndCountJob,
+  endJobAndRecordTaskFailure,
   jobLogFields,
 } from '../../src/tasks/jobs/decide-job-end.ts';
 import type { JobBase, JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
@@ -27,7 +27,7 @@ export async function endJobDeclinedUpstream(
   if (declined.kind === 'not_accepted') {
     const { detail, reason } = declined;
     deps.log.info({ ...jobLogFields(job), reason, detail }, 'job not accepted');
-    await endJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
+    await endAndCountJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
     // A request that we canceled proves nothing about the provider.
     if (signal.aborted) return attemptEndAfterAbort(attempt);
     await coolDown(deps, job, declined);
@@ -40,8 +40,9 @@ export async function endJobDeclinedUpstream(
   const isPrompt = error.kind === 'content' && mediaUrlsOf(input).length === 0;
   const failure = taskFailureFor(isPrompt ? { ...error, about: 'prompt' } : error, input);
   const end = { detail: error.detail, cost: 'free' } as const;
-  if (failure !== undefined) return await endJobWithTaskFailure(attempt, job, failure, { outcome: 'fail', ...end });
-  await endJob(deps, job, { outcome: 'refused', ...end });
+  if (failure !== undefined)
+    return await endJobAndRecordTaskFailure(attempt, job, failure, { outcome: 'fail', ...end });
+  await endAndCountJob(deps, job, { outcome: 'refused', ...end });
   return { kind: 'next' };
 }
 
@@ -57,7 +58,7 @@ export async function stopJobIfCancelled(
   // `reconcile` stops the job if the provider does not respond.
   const hasCost = job.state === 'succeeded' || job.upstreamEndedAt !== undefined;
   if (outcome !== undefined)
-    await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, endAfterCancel(outcome, { hasCost }));
+    await endJobAndRecordTaskFailure(attempt, job, providerFailures.cancelled, jobEndAfterCancel(outcome, { hasCost }));
   return { kind: 'cancelled' };
 }
 

@@ -1,17 +1,20 @@
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/platform/outbound/resumable-download.ts';
-import { type GeneratedVideo, VideoLost } from '../../src/providers/provider-contract.ts';
+import { type GeneratedVideoFile, VideoLostError } from '../../src/providers/provider-contract.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
-import { endJobWithTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import { endJobAndRecordTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
 import { stopJobIfCancelled } from './end-declined-or-cancelled-job.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
-export async function fetchVideo(attempt: GenerationAttempt, job: JobInState<'succeeded'>): Promise<StepOutcome> {
+export async function fetchVideoAndEndJob(
+  attempt: GenerationAttempt,
+  job: JobInState<'succeeded'>,
+): Promise<StepOutcome> {
   const { upstreamEndedAt, success } = job;
   if (upstreamEndedAt === undefined) await recordEndAndCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
@@ -26,7 +29,7 @@ async function fetchFile(
   attempt: GenerationAttempt,
   job: JobInState<'succeeded'>,
   limitMs: number,
-): Promise<Pick<GeneratedVideo, 'path'> | 'moved' | Exclude<StepOutcome, { kind: 'video' }>> {
+): Promise<Pick<GeneratedVideoFile, 'path'> | 'moved' | Exclude<StepOutcome, { kind: 'video' }>> {
   const { deps, workFolder, signalWithoutDeadline } = attempt;
   const { taskId, provider, upstream, success } = job;
   const limit = deps.startDeadline(limitMs);
@@ -40,8 +43,8 @@ async function fetchFile(
   } catch (error) {
     if (signalWithoutDeadline.aborted) return await stopJobIfCancelled(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
-      return await endJobWithTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
-    if (error instanceof VideoLost) {
+      return await endJobAndRecordTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+    if (error instanceof VideoLostError) {
       const lost = provider.uploads === true ? await moveUpload(attempt, job) : 'missing';
       return lost === 'missing' ? await endLostJob(attempt, job, lostVideo) : lost;
     }
@@ -49,7 +52,7 @@ async function fetchFile(
       return await endForbiddenResult(attempt, job, error);
     if (!limit.signal.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
-    return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, { outcome: 'fail' });
+    return await endJobAndRecordTaskFailure(attempt, job, providerFailures.timeout, { outcome: 'fail' });
   } finally {
     limit.stop();
   }
@@ -63,7 +66,7 @@ async function endForbiddenResult(
 ): Promise<AttemptEndWithoutVideo> {
   const detail = `the result is at an address that is not allowed: ${error.detail}; IMAGE_ALLOW can allow it`;
   attempt.deps.log.error({ taskId: job.taskId, provider: job.provider.name, detail }, 'paid video not fetched');
-  return await endJobWithTaskFailure(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
+  return await endJobAndRecordTaskFailure(attempt, job, providerFailures.unreachable, { outcome: 'fail', detail });
 }
 
 const lostVideo = {
@@ -88,7 +91,7 @@ async function moveUpload(
     upload = await checkUpload(media, staged);
   }
   if (upload === 'too_large')
-    return await endJobWithTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+    return await endJobAndRecordTaskFailure(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
   return upload === 'fits' ? 'moved' : 'missing';
 }
 

@@ -1,13 +1,13 @@
-import type { FollowOutcome } from '../../src/providers/jobs/poller.ts';
+import type { FollowOutcome } from '../../src/providers/jobs/shared-job-poller.ts';
 import { touchGenerations } from '../../src/tasks/task-rows.ts';
 import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { stageUploadOfLostJob } from './fetch-and-stage-video.ts';
 import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
-import { waitWhileProviderOff } from './recover-job.ts';
+import { waitForOpenProvider } from './resume-or-look-up-job.ts';
 import {
-  endAfterCancel,
-  endJobWithTaskFailure,
+  jobEndAfterCancel,
+  endJobAndRecordTaskFailure,
   endFailedJob,
   endLostJob,
   recordEndAndCost,
@@ -31,7 +31,7 @@ export async function followJob(attempt: GenerationAttempt, job: JobInState<'run
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJobIfCancelled(attempt, job);
       case 'provider_off': {
         const row = { ordinal: job.ordinal, provider: job.provider.name };
-        const open = await waitWhileProviderOff(attempt, row, () => job.open);
+        const open = await waitForOpenProvider(attempt, row, () => job.open);
         if ('kind' in open) return open;
       }
     }
@@ -81,6 +81,6 @@ async function endAtDeadline(attempt: GenerationAttempt, job: JobInState<'runnin
   const hasCost = failed?.cost !== undefined;
   if (hasCost) await recordEndAndCost(attempt, job, failed.cost);
   const cancel = () => withFinalRequestLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
-  const end = endAfterCancel(failed === undefined ? await cancel() : 'ended', { hasCost });
-  return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, end);
+  const end = jobEndAfterCancel(failed === undefined ? await cancel() : 'ended', { hasCost });
+  return await endJobAndRecordTaskFailure(attempt, job, providerFailures.timeout, end);
 }

@@ -1,7 +1,7 @@
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
-import type { GeneratedVideo, RunOutcome } from '../../src/providers/provider-contract.ts';
-import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import { recordLostRun } from '../../src/tasks/jobs/job-creates.ts';
+import type { GeneratedVideoFile, RunOutcome } from '../../src/providers/provider-contract.ts';
+import { submitOutcomeLabelOf } from '../../src/providers/provider-events.ts';
+import { incrementLostRuns } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
 import {
   type GenerationAttempt,
@@ -16,12 +16,12 @@ import { succeedJob } from './fetch-and-stage-video.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
 import {
   coolDown,
-  endJobWithTaskFailure,
+  endJobAndRecordTaskFailure,
   recordEndAndCost,
   endFailedJob,
 } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endJobDeclinedUpstream } from './end-declined-or-cancelled-job.ts';
-import { storeUnconverted, usablePosterPath } from '../store-result.ts';
+import { storeIfNothingToConvert, usablePosterPath } from '../store-result.ts';
 import { stagingKeysOf } from '../task-file-keys.ts';
 import { jobRequestFor } from './submit-job.ts';
 
@@ -34,7 +34,7 @@ export async function runJobInRequest(attempt: GenerationAttempt, job: JobInStat
   const end = await runToEnd(attempt, job);
   if (end.kind === 'interrupted') return await endInterruptedRun(attempt, job, end.error);
   if (pool !== undefined)
-    deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(end) });
+    deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: submitOutcomeLabelOf(end) });
   switch (end.kind) {
     case 'video':
       await markGenerating(attempt, Date.now() - submittedAt);
@@ -76,10 +76,10 @@ async function runToEnd(
 /** Stores a video of the preview, which comes with its poster; stages all others, and those that cannot be stored now. */
 async function storeOrStage(
   { deps, task, form }: GenerationAttempt,
-  video: GeneratedVideo,
+  video: GeneratedVideoFile,
 ): Promise<TaskResult | undefined> {
   const { taskId } = task;
-  const result = form === undefined ? await storeUnconverted(deps, taskId, video) : undefined;
+  const result = form === undefined ? await storeIfNothingToConvert(deps, taskId, video) : undefined;
   if (result !== undefined) return result;
   const { video: videoKey, poster: posterKey } = stagingKeysOf(taskId);
   const poster = await usablePosterPath(video.posterPath);
@@ -98,15 +98,16 @@ async function endInterruptedRun(
   job: JobInState<'in_request'>,
   error: unknown,
 ): Promise<AttemptEndWithoutVideo> {
-  if (hasDeadlinePassed(attempt)) return await endJobWithTaskFailure(attempt, job, providerFailures.timeout, ended);
+  if (hasDeadlinePassed(attempt))
+    return await endJobAndRecordTaskFailure(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = attemptEndAfterAbort(attempt);
-    if (stop.kind === 'cancelled') await endJobWithTaskFailure(attempt, job, providerFailures.cancelled, ended);
+    if (stop.kind === 'cancelled') await endJobAndRecordTaskFailure(attempt, job, providerFailures.cancelled, ended);
     return stop;
   }
   const failure = finalTaskFailureOf(error);
   if (failure === undefined) throw error;
-  return await endJobWithTaskFailure(attempt, job, failure, { outcome: 'fail' });
+  return await endJobAndRecordTaskFailure(attempt, job, failure, { outcome: 'fail' });
 }
 
 /** Each lost run may have used the upstream's machine to its end. */
@@ -118,8 +119,12 @@ async function endLostRun(
   detail: string,
 ): Promise<AttemptEndWithoutVideo> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
-  const { lostRuns } = await recordLostRun(attempt.deps.db, job);
+  const { lostRuns } = await incrementLostRuns(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.
   if (lostRuns < maxLostRuns) return { kind: 'undecided', detail };
-  return await endJobWithTaskFailure(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
+  return await endJobAndRecordTaskFailure(attempt, job, providerFailures.unavailable, {
+    ...ended,
+    detail,
+    cost: 'unknown',
+  });
 }

@@ -2,20 +2,20 @@ import { estimateCost } from '../../src/catalogue/prices/upstream-cost.ts';
 import { imageSizeRefusal } from '../../src/catalogue/models/input-rules.ts';
 import { extname } from 'node:path';
 import timers from 'node:timers/promises';
-import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../src/platform/database/database.ts';
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import { type MediaLinks, type MediaRole, noMedia } from '../../src/catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
-import { detailOf } from '../../src/providers/answers.ts';
+import { detailOfAnswerOrError } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/provider-contract.ts';
-import { mediaOfRoles, picturesOf } from '../../src/providers/requests/media-parts.ts';
-import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import type { OpenProvider } from '../../src/providers/open-providers.ts';
-import { spellImageReferences } from '../../src/providers/requests/task-values.ts';
+import { mediaOfRoles, imagesAndFramesOf } from '../../src/providers/requests/media-parts.ts';
+import { submitOutcomeLabelOf } from '../../src/providers/provider-events.ts';
+import type { ProviderWithTermsAndPoller } from '../../src/providers/open-providers.ts';
+import { spellImageReferences } from '../../src/providers/requests/task-placeholder-values.ts';
 import {
   intendOwnMachineJob,
   intendReservedJob,
-  recordCreateResponse,
+  recordUnusableCreateResponse,
   recordCreatedJob,
 } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
@@ -24,7 +24,7 @@ import {
   type GenerationAttempt,
   attemptEndAfterAbort,
   markGenerating,
-  withCreateGrace,
+  withJobCreateGrace,
   type StepOutcome,
 } from './attempt-at-generation.ts';
 import { finalTaskFailureOf } from './attempt-errors.ts';
@@ -34,7 +34,7 @@ import {
   asRunningJob,
   type AttemptEndWithoutVideo,
 } from '../../src/tasks/jobs/attempt-job.ts';
-import { coolDown, endJobWithTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
+import { coolDown, endJobAndRecordTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
 import { endJobDeclinedUpstream, withFinalRequestLimit } from './end-declined-or-cancelled-job.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
@@ -55,7 +55,7 @@ async function checkImages(
   job: JobInState<'reserved'>,
 ): Promise<AttemptEndWithoutVideo | undefined> {
   try {
-    for (const image of picturesOf(await attempt.media())) {
+    for (const image of imagesAndFramesOf(await attempt.media())) {
       const refusal = imageSizeRefusal(job.entry.rules, image);
       if (refusal !== undefined)
         throw new TaskError('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
@@ -64,7 +64,7 @@ async function checkImages(
   } catch (error) {
     const invalid = finalTaskFailureOf(error);
     if (invalid === undefined || job.pool === undefined) throw error;
-    return await endJobWithTaskFailure(attempt, job, invalid, { outcome: 'not_created' });
+    return await endJobAndRecordTaskFailure(attempt, job, invalid, { outcome: 'not_created' });
   }
 }
 
@@ -80,7 +80,7 @@ async function createJob(
   if (conflict !== undefined) return conflict;
   if (signal.aborted) return attemptEndAfterAbort(attempt);
   // One grace time covers the create and the record of its job, so that a cancelled attempt ends ten seconds later at most.
-  return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
+  return await withJobCreateGrace(attempt, signalWithoutDeadline, (late) =>
     sendCreate(attempt, { ...job, provider }, request, late),
   );
 }
@@ -92,18 +92,19 @@ async function sendCreate(
   late: AbortSignal,
 ): Promise<StepOutcome> {
   const { deps, signal, task } = attempt;
-  const created = await withCreateGrace(attempt, signal, (limit) => provider.submit(request, limit)).catch(
-    (error: unknown) => ({ kind: 'unknown', invalid: finalTaskFailureOf(error), detail: detailOf({ error }) }) as const,
+  const created = await withJobCreateGrace(attempt, signal, (limit) => provider.submit(request, limit)).catch(
+    (error: unknown) =>
+      ({ kind: 'unknown', invalid: finalTaskFailureOf(error), detail: detailOfAnswerOrError({ error }) }) as const,
   );
   if ('invalid' in created && created.invalid !== undefined)
-    return await endJobWithTaskFailure(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
-  deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
+    return await endJobAndRecordTaskFailure(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
+  deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: submitOutcomeLabelOf(created) });
   if (created.kind === 'accepted')
     return await recordAcceptedJob(attempt, asRunningJob(task, job, { provider, ...created }), late);
   if (created.kind !== 'unknown') return await endJobDeclinedUpstream(attempt, job, created);
   deps.log.warn({ ...jobLogFields(job), detail: created.detail }, 'response to a create lost');
   // It is for readers only, so its failure must not replace the outcome.
-  await recordCreateResponse(deps.db, job, created.detail).catch(() => undefined);
+  await recordUnusableCreateResponse(deps.db, job, created.detail).catch(() => undefined);
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
   return { kind: 'next' };
 }
@@ -114,12 +115,15 @@ export function jobRequestFor(
 ): JobRequest {
   const { taskId, accountId, deadlineMs, param } = task;
   const [accountHash] = deps.hashAccount(accountId);
-  const input = spelledInput(open, param.input);
+  const input = inputWithSpelledReferences(open, param.input);
   return { taskId, ordinal, accountHash, jobKey, model: param.model, input, media, mediaLinks: noMedia, deadlineMs };
 }
 
 /** Spells the prompt as the provider reads it, which is also how its list of jobs shows it. */
-export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageReference'>, input: TaskInput): TaskInput {
+export function inputWithSpelledReferences(
+  { imageReference }: Pick<ProviderWithTermsAndPoller, 'imageReference'>,
+  input: TaskInput,
+): TaskInput {
   if (imageReference === undefined) return input;
   return { ...input, prompt: spellImageReferences(input.prompt, input.imageUrls.length, imageReference) };
 }
@@ -225,7 +229,7 @@ async function whenAvailable<Value>(signal: AbortSignal, record: () => Promise<V
     try {
       return await record();
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || signal.aborted) throw error;
+      if (!(error instanceof DatabaseUnavailableError) || signal.aborted) throw error;
       await timers.setTimeout(recordPauseMs, undefined, { signal }).catch(() => undefined);
     }
   }

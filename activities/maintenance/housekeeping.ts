@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { hourMs } from '../../src/platform/timing/duration.ts';
 import type { HousekeepingStep } from '../../src/temporal/schedules/housekeeping-steps.ts';
-import { deleteExpiredContent } from '../../src/tasks/end/content-deletion.ts';
+import { deleteExpiredContent } from '../../src/tasks/end/content-deletion-rows.ts';
 import { eraseUsersWithoutAccount, listErasuresByCommand } from '../../src/accounts/people/erasure.ts';
 import { readCursor, saveCursor } from '../../src/platform/database/sweep-cursors.ts';
 import {
   createAttemptRetentionMs,
-  deliveryRetentionMs,
+  attemptAndEventRetentionMs,
   oneTimeLinkRetentionMs,
   maxLoggedRequests,
   maxLoggedRequestsOfAccount,
@@ -32,10 +32,10 @@ import {
 } from '../../src/library/request-log/logged-requests.ts';
 import { addTasksToUsageSums } from '../../src/credits/reports/usage-sums-and-latencies.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
-import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media-rows.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
-import { deleteUpload, type SweepDeps, sweepDeletedContent } from './sweep-deleted-content.ts';
-import { sweepRowsFromCursor, pageSize } from './sweep-rows-from-cursor.ts';
+import { deleteUpload, type SweepDeps, deleteOwedFilesAndHistories } from './sweep-deleted-content.ts';
+import { processRowsFromStoredCursor, pageSize } from './process-rows-from-cursor.ts';
 import { deleteTaskFiles } from '../task-file-keys.ts';
 
 /** Media of a failed task is deleted after this time, and once more later, for a worker that was cut off meanwhile (`listExpiredMedia`). */
@@ -71,8 +71,8 @@ const steps: Record<HousekeepingStep, Step> = {
     deletePages(() => deleteExpiredCreateAttempts(db, Date.now() - createAttemptRetentionMs, pageSize)),
   deleteExpiredSecurityEvents: ({ db, retention: { securityEventsMs } }) =>
     deletePages(() => deleteExpiredSecurityEvents(db, Date.now() - securityEventsMs, pageSize)),
-  deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = deliveryRetentionMs } }) => {
-    const retentionMs = Math.min(promptsMs, deliveryRetentionMs);
+  deleteExpiredAccountEvents: async ({ db, retention: { promptsMs = attemptAndEventRetentionMs } }) => {
+    const retentionMs = Math.min(promptsMs, attemptAndEventRetentionMs);
     await deletePages(() => deleteExpiredEventsWithoutTask(db, Date.now() - retentionMs, pageSize));
     await deletePages(() => deleteExpiredCallbackAttempts(db, Date.now() - retentionMs, pageSize));
   },
@@ -92,10 +92,10 @@ const steps: Record<HousekeepingStep, Step> = {
   },
   deleteExpiredMedia,
   deleteExpiredUploads,
-  sweepDeletions: sweepDeletedContent,
+  sweepDeletions: deleteOwedFilesAndHistories,
 };
 
-export function createHousekeep(deps: HousekeepDeps) {
+export function createHousekeepingStepActivity(deps: HousekeepDeps) {
   return (step: HousekeepingStep): Promise<void> => steps[step](deps);
 }
 
@@ -134,7 +134,7 @@ async function trimRequestLog({ db }: HousekeepDeps): Promise<void> {
 /** Deletes videos and posters past their retention, and files that failed tasks left. The record stays. */
 async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
   const { db, media, retention } = deps;
-  await sweepRowsFromCursor<{ readonly taskId: string }>(deps, {
+  await processRowsFromStoredCursor<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
     page: (page) =>
       listExpiredMedia(db, { retentionMs: retention.mediaMs, failedTaskMediaMs: failedTaskMediaRetentionMs, ...page }),
@@ -147,7 +147,7 @@ async function deleteExpiredMedia(deps: HousekeepDeps): Promise<void> {
 }
 
 async function deleteExpiredUploads(deps: HousekeepDeps): Promise<void> {
-  await sweepRowsFromCursor<ExpiredUpload>(deps, {
+  await processRowsFromStoredCursor<ExpiredUpload>(deps, {
     name: 'delete-expired-uploads',
     page: (page) => listExpiredUploads(deps.db, page),
     work: async ({ uploadId }) => {

@@ -1,18 +1,21 @@
 import { Context } from '@temporalio/activity';
 import { dayMs } from '../../src/platform/timing/duration.ts';
-import { type PaymentsReconciled, reconcilePayments } from '../../src/credits/payments/payment-reconciliation.ts';
+import {
+  type PaymentReconciliationCounts,
+  reconcilePayments,
+} from '../../src/credits/payments/payment-reconciliation.ts';
 import type { PaymentDeps } from '../../src/credits/payments/apply-payments.ts';
-import type { PaymentProviderAndUrl } from '../close-account.ts';
-import type { RowDeps } from './sweep-rows-from-cursor.ts';
+import type { PaymentProviderAndServiceUrl } from '../close-account.ts';
+import type { RowProcessingDeps } from './process-rows-from-cursor.ts';
 
-export type ReconcilePaymentsDeps = RowDeps &
-  Pick<PaymentDeps, 'events'> & { readonly payments: PaymentProviderAndUrl | undefined };
+export type ReconcilePaymentsDeps = RowProcessingDeps &
+  Pick<PaymentDeps, 'events'> & { readonly payments: PaymentProviderAndServiceUrl | undefined };
 
 /** Stripe repeats events for three days; a week leaves operators the time to notice. */
 export const paymentsWindowMs = 7 * dayMs;
 
-export function createReconcilePayments({ db, log, events, payments }: ReconcilePaymentsDeps) {
-  return async (): Promise<PaymentsReconciled> => {
+export function createReconcilePaymentsActivity({ db, log, events, payments }: ReconcilePaymentsDeps) {
+  return async (): Promise<PaymentReconciliationCounts> => {
     if (payments === undefined) return { checked: 0, failed: 0 };
     const reconciled = await reconcilePayments({ db, log, events, ...payments }, Date.now() - paymentsWindowMs, () => {
       Context.current().heartbeat();

@@ -12,13 +12,13 @@ import {
   removeTermination,
   type WorkflowTermination,
 } from '../../src/tasks/list/workflow-terminations.ts';
-import { listUnfinishedTasks, markStuck, type UnfinishedTask } from '../../src/tasks/list/unfinished-tasks.ts';
-import { markTasksReconciled } from '../../src/credits/last-checks.ts';
+import { listUnfinishedTasks, recordStuckSince, type UnfinishedTask } from '../../src/tasks/list/unfinished-tasks.ts';
+import { markTasksReconciled } from '../../src/credits/last-checks-and-findings.ts';
 import { owedDeliveryIds } from '../../src/tasks/end/task-end-event-ids.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
-import { sweepRowsFromCursor, type RowDeps } from './sweep-rows-from-cursor.ts';
+import { processRowsFromStoredCursor, type RowProcessingDeps } from './process-rows-from-cursor.ts';
 
-export type ReconcileTasksDeps = RowDeps & {
+export type ReconcileTasksDeps = RowProcessingDeps & {
   readonly engine: Pick<WorkflowEngine, 'startTask' | 'describeTask' | 'terminateTask' | 'startDelivery'>;
   /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
@@ -38,10 +38,10 @@ export const deadlineGraceMs = 2 * 60_000;
  * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
  * overdue, and starts their callbacks and events. Then ends the workflows that still run although their task is final.
  */
-export function createReconcileTasks(deps: ReconcileTasksDeps) {
+export function createReconcileTasksActivity(deps: ReconcileTasksDeps) {
   return async () => {
     const counts = { started: 0, refunded: 0 };
-    const { failed } = await sweepRowsFromCursor<UnfinishedTask>(deps, {
+    const { failed } = await processRowsFromStoredCursor<UnfinishedTask>(deps, {
       name: 'reconcile-tasks',
       page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
       work: async (task) => {
@@ -84,7 +84,7 @@ async function reconcileTask(deps: ReconcileTasksDeps, task: UnfinishedTask): Pr
 
 /** The alert precedes the refund: a log line, and the metric `videogen_stuck_tasks`. */
 async function reportStuck(deps: ReconcileTasksDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
-  if ((await markStuck(deps.db, taskId, failure?.since)) === undefined) return;
+  if ((await recordStuckSince(deps.db, taskId, failure?.since)) === undefined) return;
   if (failure === undefined) deps.log.info({ taskId }, 'workflow code recovered');
   else if (isMissingKey(failure))
     deps.log.error({ taskId, ...failure }, 'payload key missing; add it to TEMPORAL_PAYLOAD_KEYS, tasks wait for it');
@@ -127,7 +127,7 @@ function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescript
 
 /** Driven by the rows that were written with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ReconcileTasksDeps): Promise<void> {
-  await sweepRowsFromCursor<WorkflowTermination>(deps, {
+  await processRowsFromStoredCursor<WorkflowTermination>(deps, {
     name: 'terminate-workflows',
     page: (page) => listDueTerminations(deps.db, page),
     work: async ({ taskId, reason }) => {

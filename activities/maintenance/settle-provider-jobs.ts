@@ -2,17 +2,17 @@ import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../src/catalogue/tasks/task.ts';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../src/providers/open-providers.ts';
+import type { ProviderWithTermsAndPoller } from '../../src/providers/open-providers.ts';
 import { listProviderJobs, type ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import { recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
-import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../../src/tasks/jobs/job-ends.ts';
+import { listLeftoverJobs, recordLeftoverJobEnd, type LeftoverJob } from '../../src/tasks/jobs/job-ends.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
-import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../src/platform/database/database.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
-import { sweepRowsFromCursor } from './sweep-rows-from-cursor.ts';
+import { processRowsFromStoredCursor } from './process-rows-from-cursor.ts';
 import type { GenerationDeps } from '../generation/attempt-at-generation.ts';
-import { lookUpLostCreate } from '../generation/recover-job.ts';
-import { jobKeyOf } from '../../src/tasks/jobs/next-job.ts';
+import { lookUpLostCreate } from '../generation/resume-or-look-up-job.ts';
+import { jobNameAtProvider } from '../../src/tasks/jobs/next-job.ts';
 import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
 import { finalRequestLimitMs, withFinalRequestLimit } from '../generation/end-declined-or-cancelled-job.ts';
 
@@ -30,17 +30,17 @@ export const stopGraceMs = 30_000;
  * Settles jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died
  * with a cancelled task, a deadline. Each is checked and stopped; one that succeeded too late is counted, not delivered.
  */
-export function createSettleProviderJobs(deps: SettleProviderJobsDeps) {
+export function createSettleJobsActivity(deps: SettleProviderJobsDeps) {
   return async (): Promise<{ stopped: number; late: number }> => {
     const settled = { stopped: 0, late: 0 };
-    await sweepRowsFromCursor<UnsettledJob>(deps, {
+    await processRowsFromStoredCursor<LeftoverJob>(deps, {
       name: 'settle-provider-jobs',
       limit: pageSize,
-      page: (page) => listUnsettledJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
+      page: (page) => listLeftoverJobs(deps.db, { minAgeMs: stopGraceMs, ...page }),
       work: async (job) => {
         const end = await settleJob(deps, job);
         if (end === undefined) return;
-        const ended = await settleProviderJob(deps.db, { ...job, ...end });
+        const ended = await recordLeftoverJobEnd(deps.db, { ...job, ...end });
         if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
         deps.events.emit({ kind: 'reconcile_finding', finding: 'provider_job_left' });
         settled[end.outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
@@ -50,10 +50,10 @@ export function createSettleProviderJobs(deps: SettleProviderJobsDeps) {
   };
 }
 
-type Settled = Pick<Parameters<typeof settleProviderJob>[1], 'outcome' | 'cost'>;
+type Settled = Pick<Parameters<typeof recordLeftoverJobEnd>[1], 'outcome' | 'cost'>;
 
 /** Returns undefined for a job that is checked again: one that has not stopped keeps its slot for a day at most. */
-async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob): Promise<Settled | undefined> {
+async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): Promise<Settled | undefined> {
   const { taskId, ordinal, isOld } = unsettled;
   // Also stops a generation that still runs: its worker receives the cancellation with its next heartbeat.
   await deps.engine.cancelWorkflow(taskId);
@@ -69,11 +69,11 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob):
   // The job ended with its request.
   if (provider.runs !== 'upstream') return { outcome: 'abandoned' };
   const earlier = jobs.filter((job) => job.ordinal < ordinal);
-  const jobKey = jobKeyOf(taskId, row.provider, earlier);
+  const jobKey = jobNameAtProvider(taskId, row.provider, earlier);
   // A provider that has not reported the job for a day may never do so, as after a change of the key.
   const reported = <T>(request: Promise<T>) =>
     request.catch((error: unknown) => {
-      if (!isOld || error instanceof DatabaseUnavailable) throw error;
+      if (!isOld || error instanceof DatabaseUnavailableError) throw error;
       return undefined;
     });
   const found = await reported(findJob(deps, { task, row, jobKey, provider, open }));
@@ -107,7 +107,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: UnsettledJob):
   return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }
 
-function abandoned({ log }: Pick<SettleProviderJobsDeps, 'log'>, { taskId, ordinal, provider }: UnsettledJob): Settled {
+function abandoned({ log }: Pick<SettleProviderJobsDeps, 'log'>, { taskId, ordinal, provider }: LeftoverJob): Settled {
   log.error(
     { taskId, ordinal, provider },
     'provider job of a failed task not found; it may still run upstream and cost money',
@@ -120,7 +120,7 @@ type LeftJob = {
   readonly row: ProviderJob;
   readonly jobKey: string;
   readonly provider: PolledProvider;
-  readonly open: OpenProvider;
+  readonly open: ProviderWithTermsAndPoller;
 };
 
 /** The task may have ended before the response to its create arrived, or the response was lost. */

@@ -1,6 +1,6 @@
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { mainQueue } from '../../src/run/main/worker-options.ts';
+import { tasksQueueOptions } from '../../src/run/main/worker-options.ts';
 
 // A separate process: the worker of the textbook task, tuned like ours. Its
 // charge is empty: a real one would need a database of its own.
@@ -21,7 +21,7 @@ export type TextbookActivities = typeof activities;
 
 Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: taskQueue = '' } = process.env;
-const { workflowBundle: _ours, ...tuning } = mainQueue;
+const { workflowBundle: _ours, ...tuning } = tasksQueueOptions;
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address }),
   ...tuning,

@@ -1,8 +1,8 @@
-import { type Account, accountColumns } from './accounts.ts';
+import { type Account, accountColumnsSql } from './accounts.ts';
 import { activeKeySql } from './keys/scopes-and-caller.ts';
 import { many, one } from '../platform/database/statement.ts';
-import { leastId } from '../platform/database/sql-fragments.ts';
-import { unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';
+import { leastIdSql } from '../platform/database/sql-fragments.ts';
+import { unfinishedTaskSql } from '../catalogue/tasks/task-state-sql.ts';
 
 export const maxKeysAndTasksCounted = 10_000;
 
@@ -23,7 +23,7 @@ from (
   select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'queuing') as queuing,
     count(*) filter (where state = 'generating') as generating
   from (
-    select state from tasks where account_id = $1 and ${unfinishedCondition} limit ${maxKeysAndTasksCounted}
+    select state from tasks where account_id = $1 and ${unfinishedTaskSql} limit ${maxKeysAndTasksCounted}
   ) unfinished
 ) live`,
 });
@@ -55,11 +55,11 @@ export const listAccounts = many<Account, [filter: AccountFilter]>({
   name: 'list-accounts',
   plannedAnew: true,
   text: `
-select ${accountColumns} from accounts
+select ${accountColumnsSql} from accounts
 where ($4::text is null or ${stateOfAccount} = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
   and (lower(name) collate "C", id) > (
     case when $2::uuid is null then lower($1) else (select lower(name) from accounts where id = $2) end collate "C",
-    coalesce($2, ${leastId}))
+    coalesce($2, ${leastIdSql}))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
   values: ({ prefix = '', state, after, limit }) => [prefix, after, limit, state],

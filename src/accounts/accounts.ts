@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from './operators/actors-and-actions.ts';
-import type { Rate } from '../platform/timing/rate-limit.ts';
+import type { Rate } from '../platform/timing/rate.ts';
 import type { Database } from '../platform/database/database.ts';
 import { changeWithAudit } from './operators/audit-log.ts';
-import { maybeOne, type Runner } from '../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../platform/database/statement.ts';
 
 /** Times are Unix milliseconds. */
 export type Account = {
@@ -21,15 +21,15 @@ export type Account = {
 };
 
 /** SQL: the account's own rate of creates; null without one. */
-export const ownCreateRateColumn = `
+export const ownCreateRateColumnSql = `
   case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
     as "createRate"`;
 
-export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
+export const accountColumnsSql = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
   max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
-  created_at as "createdAt", ${ownCreateRateColumn}`;
+  created_at as "createdAt", ${ownCreateRateColumnSql}`;
 
-const selectAccount = `select ${accountColumns} from accounts where id = $1`;
+const selectAccount = `select ${accountColumnsSql} from accounts where id = $1`;
 
 export const findAccount = maybeOne<Account, [accountId: string]>({ name: 'find-account', text: selectAccount });
 
@@ -38,18 +38,18 @@ export const lockAccount = maybeOne<Account, [accountId: string]>({
   text: `${selectAccount} for no key update`,
 });
 
-export class AccountClosed extends Error {
-  override readonly name = 'AccountClosed';
+export class AccountClosedError extends Error {
+  override readonly name = 'AccountClosedError';
 
   constructor(accountId: string) {
     super(`account ${accountId} is closed for good`);
   }
 }
 
-/** Locks an open account, which stays open until the transaction ends. Throws `AccountClosed` for a closed one. */
-export async function lockOpenAccount(db: Runner, accountId: string): Promise<Account | undefined> {
+/** Locks an open account, which stays open until the transaction ends. Throws `AccountClosedError` for a closed one. */
+export async function lockOpenAccount(db: StatementRunner, accountId: string): Promise<Account | undefined> {
   const account = await lockAccount(db, accountId);
-  if (account?.closedAt !== undefined) throw new AccountClosed(accountId);
+  if (account?.closedAt !== undefined) throw new AccountClosedError(accountId);
   return account;
 }
 
@@ -62,7 +62,7 @@ export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Li
   name: 'set-account-limits',
   text: `
 update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
-where id = $1 returning ${accountColumns}`,
+where id = $1 returning ${accountColumnsSql}`,
   values: (accountId, { maxUnfinishedTasks: max, createRate: rate }) => [accountId, max, rate?.quota, rate?.windowMs],
 });
 
@@ -70,12 +70,12 @@ const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean, r
   name: 'suspend-account',
   text: `
 update accounts set suspended_at = case when $2 then now() end, suspension_reason = case when $2 then $3 end
-where id = $1 returning ${accountColumns}`,
+where id = $1 returning ${accountColumnsSql}`,
 });
 
 export type SuspensionChange = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
-/** Suspends an account or lifts its suspension. Returns undefined for an unknown account. Throws `AccountClosed`. */
+/** Suspends an account or lifts its suspension. Returns undefined for an unknown account. Throws `AccountClosedError`. */
 export function setAccountSuspendedAs(
   db: Database,
   actor: Actor,
@@ -99,7 +99,7 @@ export type LimitChange = {
   readonly createRate?: Rate | null | undefined;
 };
 
-/** The limits apply from the next create on. Returns undefined for an unknown account. Throws `AccountClosed`. */
+/** The limits apply from the next create on. Returns undefined for an unknown account. Throws `AccountClosedError`. */
 export function changeAccountLimitsAs(
   db: Database,
   actor: Actor,

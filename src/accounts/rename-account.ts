@@ -1,4 +1,4 @@
-import { type Account, accountColumns, lockOpenAccount } from './accounts.ts';
+import { type Account, accountColumnsSql, lockOpenAccount } from './accounts.ts';
 import { changeWithAudit } from './operators/audit-log.ts';
 import type { Actor } from './operators/actors-and-actions.ts';
 import type { ChangingOwner } from './people/change-members.ts';
@@ -8,10 +8,10 @@ import { maybeOne } from '../platform/database/statement.ts';
 
 const setAccountName = maybeOne<Account, [accountId: string, name: string]>({
   name: 'rename-account',
-  text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
+  text: `update accounts set name = $2 where id = $1 returning ${accountColumnsSql}`,
 });
 
-/** Returns undefined for an unknown account. Throws `AccountClosed`. */
+/** Returns undefined for an unknown account. Throws `AccountClosedError`. */
 export function renameAccountAs(
   db: Database,
   actor: Actor,
@@ -26,7 +26,7 @@ export function renameAccountAs(
   });
 }
 
-/** An owner renames their account. The event has both names. Throws `AccountClosed`. */
+/** An owner renames their account. The event has both names. Throws `AccountClosedError`. */
 export function renameOwnAccount(
   db: Database,
   { session, accountId, origin }: ChangingOwner,

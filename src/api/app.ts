@@ -16,20 +16,20 @@ import type { GuardDeps } from './core/define-endpoint.ts';
 import { type EndpointNeeds, endpoints } from './endpoints.ts';
 import { describeErrorForLog } from '../platform/errors.ts';
 import { answerErrors } from './core/middleware/answer-errors.ts';
-import { observeRequests, type RequestFinished, traceRequests } from './core/middleware/observe-requests.ts';
+import { logAndMeasureRequests, type RequestFinishedEvent, traceRequests } from './core/middleware/observe-requests.ts';
 import { refuseMalformed } from './core/middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './core/middleware/unknown-endpoints.ts';
-import { refuseUnlessReady } from './health/health-routes.ts';
+import { refuseIfAnyUnreadyReason } from './health/health-routes.ts';
 import { addOidcRoutes } from './sign-in/oidc-routes.ts';
 import { addArchiveRoute } from './gallery/archive-routes.ts';
 import { addSharePageRoute } from './gallery/share-page-routes.ts';
 import { type McpDeps, addMcpRoute } from './mcp/mcp-routes.ts';
-import type { Emits } from '../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../platform/metrics/metric-event-sink.ts';
 import type { RequestLog } from '../library/request-log/request-log-buffer.ts';
 import { addConsoleStatementRoute } from './credits/statement-routes.ts';
 import { addMediaRoute } from './media/media-routes.ts';
 import { addSampleRoute } from './models/sample-routes.ts';
-import { addDocsAndOpenApiRoutes } from './docs/docs-and-openapi-routes.ts';
+import { addRootAndDocsRoutes } from './docs/root-and-docs-routes.ts';
 
 export type HttpApp = Koa<RequestState, NoContextExtras>;
 
@@ -40,7 +40,7 @@ type AppDeps = {
   /** Served at `/metrics`, to loopback clients only. */
   readonly metrics: Metrics | undefined;
   /** Counts events; never throws. */
-  readonly events: Emits<RequestFinished>;
+  readonly events: MetricEventSink<RequestFinishedEvent>;
   readonly requestLog: RequestLog;
   readonly isTraced: boolean;
   /** True for peers whose `X-Forwarded-For` is trusted. */
@@ -62,7 +62,7 @@ type Needs<AddRoutes> = (
 
 const otherRoutes = [
   addOidcRoutes,
-  addDocsAndOpenApiRoutes,
+  addRootAndDocsRoutes,
   addConsoleStatementRoute,
   addConsoleRoutes,
   addSampleRoute,
@@ -73,7 +73,7 @@ const otherRoutes = [
 ];
 
 export function createApp(deps: AppNeeds): HttpApp {
-  return createAppOf(deps, createRoutes(deps), deps.metrics && createMetricsRouter(deps.metrics));
+  return createAppOf(deps, createApiRouter(deps), deps.metrics && createMetricsRouter(deps.metrics));
 }
 
 type MetricsDeps = {
@@ -83,11 +83,11 @@ type MetricsDeps = {
 };
 
 /** Serves `/metrics`, `/healthz` and `/readyz` on a separate port, to any client. */
-export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
+export function createMetricsAndHealthApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
   const router = createMetricsRouter(metrics);
   router.get('/healthz', (ctx) => answerEnvelope(ctx, { code: 200, msg: 'success', data: {} }));
   router.get('/readyz', (ctx) => {
-    refuseUnlessReady(readiness());
+    refuseIfAnyUnreadyReason(readiness());
     answerEnvelope(ctx, { code: 200, msg: 'success', data: {} });
   });
   return createAppOf({ log }, { router, byPath: new Map() });
@@ -101,7 +101,7 @@ type Routes = {
   readonly byPath: ReadonlyMap<string, (ctx: Context) => Promise<void>>;
 };
 
-export function createRoutes(deps: RouterNeeds): Routes {
+export function createApiRouter(deps: RouterNeeds): Routes {
   const router: AppRouter = new Router(oneSpelling);
   const byPath = new Map<string, (ctx: Context) => Promise<void>>();
   const authentication = createAuthentication(deps);
@@ -145,7 +145,7 @@ function createAppOf(
     return next();
   });
   if (isTraced) app.use(traceRequests);
-  app.use(observeRequests(log, requestLog, events));
+  app.use(logAndMeasureRequests(log, requestLog, events));
   app.use(answerErrors(log, diskProblem));
   app.use(refuseMalformed);
   app.use(serveByPath(byPath));

@@ -1,20 +1,20 @@
 import type { Endpoint, DepsOfAll } from './core/define-endpoint.ts';
 import { operatorAccountEndpoints } from './accounts/operator-account-routes.ts';
 import { ownAccountEndpoints } from './accounts/rename-export-close-account-routes.ts';
-import { memberEndpoints } from './people/member-routes.ts';
+import { memberAndSecurityEndpoints } from './people/member-routes.ts';
 import { passkeyEndpoints } from './sign-in/passkey-routes.ts';
-import { sessionEndpoints } from './sign-in/session-and-password-routes.ts';
-import { signInEndpoints } from './sign-in/sign-in-routes.ts';
-import { operatorSignUpEndpoints, signUpEndpoints } from './sign-in/request-sign-up-routes.ts';
+import { sessionAndPasswordEndpoints } from './sign-in/own-sessions-and-password-routes.ts';
+import { signInAndOneTimeLinkEndpoints } from './sign-in/sign-in-and-one-time-link-routes.ts';
+import { operatorOpenSignUpEndpoints, signUpEndpoints } from './sign-in/sign-up-routes.ts';
 import { viewAsOwnerEndpoints } from './people/view-as-owner-routes.ts';
 import { operatorAnnouncementEndpoints } from './operators/announcement-routes.ts';
 import { adminShowCatalogue } from './models/loaded-catalogue-routes.ts';
-import { operatorTrendEndpoints } from './operators/trends-routes.ts';
-import { operatorWaitingTaskEndpoints } from './operators/waiting-task-routes.ts';
+import { trendAndTopAccountEndpoints } from './operators/trends-and-top-accounts-routes.ts';
+import { operatorWaitAndRetryEndpoints } from './operators/waiting-and-retry-routes.ts';
 import { adminOverview } from './operators/admin-overview-routes.ts';
 import { operatorAuditEndpoints } from './operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from './callbacks/callback-routes.ts';
-import { eventEndpoints } from './callbacks/event-routes.ts';
+import { eventApiEndpoints } from './callbacks/event-routes.ts';
 import { creditEndpoints, operatorCreditEndpoints } from './credits/credit-routes.ts';
 import { createTask } from './tasks/create-task-routes.ts';
 import { quoteTaskPrice } from './tasks/task-price-routes.ts';
@@ -34,16 +34,16 @@ import { modelEndpoints } from './models/model-routes.ts';
 import { operatorPriceEndpoints } from './credits/operator-price-routes.ts';
 import { healthEndpoints } from './health/health-routes.ts';
 import { operatorPeopleEndpoints } from './people/operator-people-routes.ts';
-import { showLimits } from './accounts/account-limits-routes.ts';
+import { getLimitsEndpoint } from './accounts/account-limits-routes.ts';
 import { requestLogEndpoints } from './request-log/request-log-routes.ts';
-import { showOverview } from './accounts/account-overview-routes.ts';
-import { chooseLowBalance, showStatus } from './accounts/balance-and-model-trouble-routes.ts';
-import { operatorProviderEndpoints } from './providers/provider-routes.ts';
-import { testCallback, testEvent } from './callbacks/test-callback-routes.ts';
+import { getOverviewEndpoint } from './accounts/account-overview-routes.ts';
+import { setLowBalanceEndpoint, getStatusEndpoint } from './accounts/balance-and-model-trouble-routes.ts';
+import { operatorProviderAndMarginEndpoints } from './providers/provider-and-margin-routes.ts';
+import { sendTestCallbackEndpoint, sendTestEventEndpoint } from './callbacks/test-callback-routes.ts';
 import { previewUploads, uploadMedia } from './media/upload-routes.ts';
 import { cancelEndpoints, operatorCancelEndpoints } from './tasks/cancel-task-routes.ts';
 import { operatorTaskExportEndpoints, taskExportEndpoints } from './tasks/task-export-routes.ts';
-import { operatorTaskListEndpoints, taskListEndpoints } from './tasks/task-list-routes.ts';
+import { operatorTaskListAndCountEndpoints, taskListAndCountEndpoints } from './tasks/task-list-routes.ts';
 import { recordInfo } from './tasks/record-info-routes.ts';
 import { adminDeleteTask, deleteTask, deleteTasks } from './tasks/delete-task-routes.ts';
 import { adminShowTask, showTimeline } from './tasks/task-detail-routes.ts';
@@ -67,7 +67,7 @@ const declared = [
       previewUploads,
       recordInfo,
       ...cancelEndpoints,
-      ...taskListEndpoints,
+      ...taskListAndCountEndpoints,
       ...taskExportEndpoints,
       deleteTask,
       deleteTasks,
@@ -83,10 +83,10 @@ const declared = [
     tag: 'account',
     description: 'Credits, models and limits.',
     endpoints: [
-      showOverview,
-      showStatus,
-      chooseLowBalance,
-      showLimits,
+      getOverviewEndpoint,
+      getStatusEndpoint,
+      setLowBalanceEndpoint,
+      getLimitsEndpoint,
       ...creditEndpoints,
       ...statementEndpoints,
       ...usageEndpoints,
@@ -96,13 +96,13 @@ const declared = [
   {
     tag: 'callbacks',
     description: 'Notifications at the end of a task.',
-    endpoints: [...callbackEndpoints, testCallback],
+    endpoints: [...callbackEndpoints, sendTestCallbackEndpoint],
   },
   {
     tag: 'events',
     description:
       'Notifications about the whole account: the ends of all its tasks, a low balance, and reached spend caps.',
-    endpoints: [...eventEndpoints, testEvent],
+    endpoints: [...eventApiEndpoints, sendTestEventEndpoint],
   },
   {
     tag: 'keys',
@@ -127,12 +127,12 @@ const declared = [
       'Only for pages of the console, which authenticate with a cookie. Each request has the header `Videogen-Console: 1`, or ' +
       "`Videogen-Account` with an account id. With these, the cookie also opens the other endpoints, as the person's role allows.",
     endpoints: [
-      ...signInEndpoints,
+      ...signInAndOneTimeLinkEndpoints,
       ...signUpEndpoints,
-      ...sessionEndpoints,
+      ...sessionAndPasswordEndpoints,
       ...viewAsOwnerEndpoints,
       ...passkeyEndpoints,
-      ...memberEndpoints,
+      ...memberAndSecurityEndpoints,
       ...ownAccountEndpoints,
       ...redemptionEndpoints,
       ...paymentEndpoints,
@@ -150,7 +150,7 @@ const declared = [
     description: "For operators, with an operator's key. The audit log records every change.",
     endpoints: [
       adminOverview,
-      ...operatorTrendEndpoints,
+      ...trendAndTopAccountEndpoints,
       ...operatorAccountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorStatementEndpoints,
@@ -159,19 +159,19 @@ const declared = [
       ...operatorRedemptionEndpoints,
       ...operatorPaymentEndpoints,
       ...operatorSpendCapEndpoints,
-      ...operatorProviderEndpoints,
+      ...operatorProviderAndMarginEndpoints,
       ...operatorKeyEndpoints,
-      ...operatorTaskListEndpoints,
+      ...operatorTaskListAndCountEndpoints,
       ...operatorTaskExportEndpoints,
       ...operatorCancelEndpoints,
       adminShowTask,
       adminDeleteTask,
       ...operatorCallbackEndpoints,
       ...operatorPeopleEndpoints,
-      ...operatorSignUpEndpoints,
+      ...operatorOpenSignUpEndpoints,
       ...operatorAuditEndpoints,
       ...operatorAnnouncementEndpoints,
-      ...operatorWaitingTaskEndpoints,
+      ...operatorWaitAndRetryEndpoints,
     ],
   },
 ] satisfies readonly Section[];

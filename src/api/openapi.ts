@@ -2,12 +2,12 @@ import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteaso
 import { z } from 'zod';
 import { productName } from '../platform/brand/brand.ts';
 import type { WithModels } from '../catalogue/models/model.ts';
-import { documentedTaskRequest } from '../tasks/accept/documented-task-request.ts';
+import { documentedTaskRequestSchema } from '../tasks/accept/documented-task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import {
   type Access,
   failuresOfEveryRequest,
-  isForClients,
+  isClientScope,
   type Operation,
   type ErrorShape,
 } from './core/endpoint-spec.ts';
@@ -66,7 +66,7 @@ function routeOf(operation: Operation, tag: string, offer: WithModels): RouteCon
   const { operationId, method, path, summary, description, scope, query, headers, body } = operation;
   const createsTask = operation.createsTask === true && operation.shape === undefined;
   const { takesTaskRequest = createsTask } = operation;
-  const schema = takesTaskRequest ? documentedTaskRequest(offer) : body;
+  const schema = takesTaskRequest ? documentedTaskRequestSchema(offer) : body;
   const params = paramsOf(path);
   const file = operation.fileTypes?.map((type) => [type, { schema: fileSchema }] as const);
   return {
@@ -120,7 +120,7 @@ function fileResponses(types: readonly string[]) {
 }
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
-  const needed = isForClients(scope) && scope !== 'any' ? `Requires the scope \`${scope}\`.` : '';
+  const needed = isClientScope(scope) && scope !== 'any' ? `Requires the scope \`${scope}\`.` : '';
   const text = [description, needed].filter(Boolean).join('\n\n');
   return text === '' ? {} : { description: text };
 }

@@ -11,7 +11,7 @@ import { ModelsPage } from './features/models/models-page.tsx';
 import { AccountOverviewPage } from './features/overview/account-overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
-import { ProfilePage } from './features/security/profile-page.tsx';
+import { ProfilePage } from './features/security/person-and-accounts-page.tsx';
 import { SecurityPage } from './features/security/security-page.tsx';
 import { RequestsPage } from './features/requests/requests-page.tsx';
 import { TaskPage } from './features/tasks/detail/task-page.tsx';

@@ -6,12 +6,12 @@ import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/read-and-send-hooks.ts';
 import { prefetchMe, replaceMe } from './api/session.ts';
-import { loadArea } from './lazy-areas.tsx';
+import { preloadArea } from './lazy-areas.tsx';
 import { App } from './shell/app.tsx';
 
 const client = createQueryClient(() => replaceMe(client, null));
 const base = '/console';
-loadArea(location.pathname.slice(base.length));
+preloadArea(location.pathname.slice(base.length));
 prefetchMe(client);
 const root = document.getElementById('app');
 if (root !== null) {

@@ -1,15 +1,15 @@
 import type { FunctionComponent } from 'preact';
 import { RedemptionCodesPage } from './features/credits/redemption-codes-page.tsx';
-import { ProfilePage } from './features/security/profile-page.tsx';
+import { ProfilePage } from './features/security/person-and-accounts-page.tsx';
 import { SecurityPage } from './features/security/security-page.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
 import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { OperatorOverviewPage } from './features/overview/operator-overview-page.tsx';
-import { PaymentsPage } from './features/payments/payments-page.tsx';
-import { PeoplePage } from './features/people/people-page.tsx';
-import { PricesPage } from './features/prices/prices-page.tsx';
+import { OperatorPaymentsPage } from './features/payments/operator-payments-page.tsx';
+import { AllPeoplePage } from './features/people/all-people-page.tsx';
+import { OperatorPricesPage } from './features/prices/operator-prices-page.tsx';
 import { ProvidersPage } from './features/providers/providers-page.tsx';
 import { TaskPage } from './features/tasks/detail/task-page.tsx';
 import { CataloguePage } from './features/catalogue/catalogue-page.tsx';
@@ -26,10 +26,10 @@ const pages: Readonly<Record<OperatorPageName, FunctionComponent>> = {
   providers: ProvidersPage,
   catalogue: CataloguePage,
   accounts: AccountsPage,
-  prices: PricesPage,
+  prices: OperatorPricesPage,
   codes: RedemptionCodesPage,
-  payments: PaymentsPage,
-  people: PeoplePage,
+  payments: OperatorPaymentsPage,
+  people: AllPeoplePage,
   audit: AuditPage,
   profile: ProfilePage,
   security: SecurityPage,

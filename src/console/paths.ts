@@ -12,24 +12,20 @@ export const signInPaths = {
 } as const;
 
 /** The address of an area, below which its pages are. */
-export const accountOrOperatorPath = (account: string | undefined) =>
-  account === undefined ? '/ops' : `/a/${account}`;
+export const areaRoot = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
 
 // `fromEntries` does not keep the names.
 const pagePaths = Object.fromEntries(
-  Object.entries(accountPages).map(([name, { path }]) => [
-    name,
-    (account: string) => `${accountOrOperatorPath(account)}${path}`,
-  ]),
+  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${areaRoot(account)}${path}`]),
 ) as Readonly<Record<AccountPageName, (account: string) => string>>;
 const operatorPagePaths = Object.fromEntries(
-  Object.entries(operatorPages).map(([name, { path }]) => [name, `${accountOrOperatorPath(undefined)}${path}`]),
+  Object.entries(operatorPages).map(([name, { path }]) => [name, `${areaRoot(undefined)}${path}`]),
 ) as Readonly<Record<OperatorPageName, string>>;
 
 const within = (list: string, id: string) => `${list}/${encodeURIComponent(id)}`;
 
 /** Pages of an account, and those of one task or model. */
-export const paths = {
+export const accountPaths = {
   ...pagePaths,
   model: (account: string, model: string) => within(pagePaths.models(account), model),
   task: (account: string, taskId: string) => within(pagePaths.tasks(account), taskId),
@@ -50,7 +46,7 @@ export const operatorPaths = {
 
 /** Files that a browser opens in a tab or saves, with the console's base. */
 export const statementPath = (account: string, month: string, format: 'html' | 'csv') =>
-  `/console${accountOrOperatorPath(account)}/statements/${month}.${format}`;
+  `/console${areaRoot(account)}/statements/${month}.${format}`;
 
 /** Outside of the console. */
 export const docsPath = '/docs';

@@ -1,12 +1,19 @@
 import type { JsonObject } from '../platform/text/json.ts';
 import { z } from 'zod';
-import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
+import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema-and-types.ts';
 import type { ProviderSettings, SecretReader } from '../catalogue/file/provider-schema.ts';
 import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
-import type { FrozenConfig, JobTerms, Provider, RequestSettings, UpstreamClient, Warn } from './provider-contract.ts';
+import type {
+  FrozenConfig,
+  FrozenJobTerms,
+  Provider,
+  HeadersAndCredentials,
+  UpstreamClient,
+  Warn,
+} from './provider-contract.ts';
 import { requestSettingsOf } from './http/headers-and-query.ts';
 import { type ProviderFile, parseProviderFile } from '../catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider } from './http/http-provider.ts';
@@ -14,13 +21,13 @@ import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
 import type { PolledProviderDeps } from './jobs/polled-provider.ts';
 
-export type DeclaredSettings = Exclude<ProviderSettings, { kind: 'preview' }>;
-type Kind = DeclaredSettings['kind'];
-type SettingsOf<K extends Kind> = Extract<DeclaredSettings, { kind: K }>;
+export type SettingsExceptPreview = Exclude<ProviderSettings, { kind: 'preview' }>;
+type Kind = SettingsExceptPreview['kind'];
+type SettingsOf<K extends Kind> = Extract<SettingsExceptPreview, { kind: K }>;
 
-export type Opening<Settings = DeclaredSettings> = {
+export type AdapterOpenInput<Settings = SettingsExceptPreview> = {
   readonly name: string;
-  readonly config: JobTerms;
+  readonly config: FrozenJobTerms;
   readonly client: UpstreamClient;
   readonly settings: Settings;
   /** Returns the files of the catalogue in force. */
@@ -29,12 +36,16 @@ export type Opening<Settings = DeclaredSettings> = {
 };
 
 /** What the service has to know of a kind. */
-export type Adapter<Settings = DeclaredSettings> = {
+export type Adapter<Settings = SettingsExceptPreview> = {
   /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
   /** Needed where requests carry something other than the key of the provider as a bearer token. `inForce` returns the settings for one request. */
-  readonly requestSettings?: (config: FrozenConfig, inForce: () => Settings, read: SecretReader) => RequestSettings;
-  readonly open: (opening: Opening<Settings>) => Provider;
+  readonly requestSettings?: (
+    config: FrozenConfig,
+    inForce: () => Settings,
+    read: SecretReader,
+  ) => HeadersAndCredentials;
+  readonly open: (opening: AdapterOpenInput<Settings>) => Provider;
 };
 
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
@@ -82,7 +93,7 @@ export function adapterOf(kind: Kind): Adapter {
   return adapters[kind] as Adapter;
 }
 
-type PolledOpening = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;
+type PolledOpening = AdapterOpenInput<SettingsExceptPreview & { readonly pollsPerSecond: number }>;
 
 function polled({ name, config, client, settings, warn }: PolledOpening): PolledProviderDeps {
   const submitTimeoutMs = settings.timeouts.submitSeconds * 1000;
@@ -99,7 +110,7 @@ function jsonOf(value: unknown): JsonObject {
 }
 
 /** Returns the workflow of the catalogue in force; a job whose workflow was removed is still followed. */
-function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonObject {
+function workflowOf({ config, files }: Pick<AdapterOpenInput, 'config' | 'files'>): JsonObject {
   const { workflow } = z.object({ workflow: z.string() }).parse(config.options['parameters']);
   return jsonOf(files().get(workflow) ?? {});
 }

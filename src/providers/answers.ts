@@ -7,16 +7,16 @@ import type {
   Refused,
   SubmitOutcome,
   UpstreamAnswer,
-  UpstreamError,
+  UpstreamErrorReason,
   Warn,
 } from './provider-contract.ts';
 
 // The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
 
 /** The answer to a call, or the error of the client. */
-export type Reply = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
+export type AnswerOrError = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
 
-export async function replyOf(call: Promise<UpstreamAnswer>): Promise<Reply> {
+export async function answerOrErrorOf(call: Promise<UpstreamAnswer>): Promise<AnswerOrError> {
   return await call.then(
     (answer) => ({ answer }),
     (error: unknown) => ({ error }),
@@ -55,8 +55,8 @@ const operatorStatuses = new Set([401, 402, 403]);
  * Decides whether a create made a job. "No job" needs proof: nothing was sent, or the vendor itself rejected it. Everything else
  * that is no acceptance is `unknown`.
  */
-export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome {
-  const detail = detailOf(reply);
+export function classifyCreate(reply: AnswerOrError, rules: CreateRules): SubmitOutcome {
+  const detail = detailOfAnswerOrError(reply);
   if ('error' in reply) {
     return wasSent(reply.error) ? { kind: 'unknown', detail } : { kind: 'not_accepted', reason: 'unreachable', detail };
   }
@@ -93,10 +93,10 @@ export type PollBodyOrStatus =
 
 /** Only the vendor's own answer is a verdict: a 404 of a proxy, an error or a body that is no JSON proves nothing about the job. */
 export function bodyOrStatusOfPoll(
-  reply: Reply,
+  reply: AnswerOrError,
   isMissing: (body: JsonObject, status: number) => boolean = () => false,
 ): PollBodyOrStatus {
-  const detail = detailOf(reply);
+  const detail = detailOfAnswerOrError(reply);
   if ('error' in reply) return { status: { state: 'unclear', detail } };
   const body = jsonObjectIn(reply.answer);
   if (body !== undefined && isMissing(body, reply.answer.status)) return { status: { state: 'missing' } };
@@ -104,25 +104,25 @@ export function bodyOrStatusOfPoll(
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
 }
 
-export type PollWithoutBody = Extract<PollBodyOrStatus, { status: object }>;
+export type MissingOrUnclearPoll = Extract<PollBodyOrStatus, { status: object }>;
 
-export function noVerdict(reply: Reply): PollWithoutBody {
-  return { status: { state: 'unclear', detail: detailOf(reply) } };
+export function unclearPollOf(reply: AnswerOrError): MissingOrUnclearPoll {
+  return { status: { state: 'unclear', detail: detailOfAnswerOrError(reply) } };
 }
 
 /** Reads the body of a 2xx; one that `parse` does not accept is no verdict. */
-export function readBody<Read>(
-  reply: Reply,
+export function parsedBodyOrStatus<Read>(
+  reply: AnswerOrError,
   parse: (body: JsonObject) => Read | undefined,
-): { readonly read: Read } | PollWithoutBody {
+): { readonly read: Read } | MissingOrUnclearPoll {
   const poll = bodyOrStatusOfPoll(reply);
   if ('status' in poll) return poll;
   const read = parse(poll.body);
-  return read === undefined ? noVerdict(reply) : { read };
+  return read === undefined ? unclearPollOf(reply) : { read };
 }
 
 /** True if the vendor declined to cancel a job. A missing right or too many requests prove nothing about the job. */
-export function declinesCancel(reply: Reply): boolean {
+export function declinesCancel(reply: AnswerOrError): boolean {
   if ('error' in reply) return false;
   const { status } = reply.answer;
   const isTemporary = operatorStatuses.has(status) || unprovenStatuses.has(status) || status === 429;
@@ -148,7 +148,7 @@ export function createStateReader<State extends string>(
   };
 }
 
-export function detailOf(reply: Reply): string {
+export function detailOfAnswerOrError(reply: AnswerOrError): string {
   if ('error' in reply) return storableText(errorText(reply.error));
   return storableText(`HTTP ${reply.answer.status}: ${reply.answer.body.toString('utf8')}`);
 }
@@ -159,7 +159,11 @@ export function storableText(text: string, maxLength = 8192): string {
 }
 
 /** The error of an upstream in its own words. */
-export function upstreamError(kind: UpstreamError['kind'], code: string, message: string): UpstreamError {
+export function storableUpstreamError(
+  kind: UpstreamErrorReason['kind'],
+  code: string,
+  message: string,
+): UpstreamErrorReason {
   return { kind, code: storableText(code, 100), detail: storableText(message) };
 }
 

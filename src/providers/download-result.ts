@@ -2,9 +2,15 @@ import { join } from 'node:path';
 import timers from 'node:timers/promises';
 import { isSystemError } from '../platform/errors.ts';
 import { containerOf } from '../platform/outbound/body/media-container.ts';
-import { OutboundError, type OutboundKind } from '../platform/outbound/outbound-error.ts';
-import { detailOf } from './answers.ts';
-import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './provider-contract.ts';
+import { OutboundError, type OutboundErrorKind } from '../platform/outbound/outbound-error.ts';
+import { detailOfAnswerOrError } from './answers.ts';
+import {
+  type GeneratedVideoFile,
+  type UpstreamClient,
+  VideoLostError,
+  type Warn,
+  type Workspace,
+} from './provider-contract.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 /**
@@ -14,7 +20,7 @@ const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 const maxOtherFiles = 5;
 
 /** A later try gets the same result: the video is too large, or its address is one that we do not send requests to. */
-const finalKinds: readonly OutboundKind[] = ['too_large', 'encoding', 'blocked'];
+const finalKinds: readonly OutboundErrorKind[] = ['too_large', 'encoding', 'blocked'];
 
 /**
  * Downloads the video of a job that succeeded, and retries until the signal is aborted, because the video is paid for; only one that
@@ -25,9 +31,9 @@ export async function downloadResult(
   freshUrl: (signal: AbortSignal) => Promise<string>,
   { workFolder, signal }: Workspace,
   warn: Warn,
-): Promise<GeneratedVideo> {
+): Promise<GeneratedVideoFile> {
   const path = join(workFolder, 'video');
-  const onBreak = (error: unknown) => warn('result download interrupted', detailOf({ error }));
+  const onBreak = (error: unknown) => warn('result download interrupted', detailOfAnswerOrError({ error }));
   let otherFiles = 0;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
     signal.throwIfAborted();
@@ -38,11 +44,11 @@ export async function downloadResult(
       if (!isVideo && otherFiles < maxOtherFiles) throw new Error('the download is no video');
       return { path };
     } catch (error) {
-      if (error instanceof VideoLost || (error instanceof OutboundError && finalKinds.includes(error.kind)))
+      if (error instanceof VideoLostError || (error instanceof OutboundError && finalKinds.includes(error.kind)))
         throw error;
       // The disk of this worker is full, and that of another one may not be.
       if (isSystemError(error)) throw error;
-      if (!signal.aborted) warn('result download failed', detailOf({ error }));
+      if (!signal.aborted) warn('result download failed', detailOfAnswerOrError({ error }));
       // An aborted pause leads to the check of the signal.
       await timers.setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);
     }

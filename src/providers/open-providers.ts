@@ -1,58 +1,61 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema.ts';
+import type { Catalogue, TierEntry } from '../catalogue/file/catalogue-schema-and-types.ts';
 import type { SecretReader } from '../catalogue/file/provider-schema.ts';
-import { type Adapter, adapterOf, type DeclaredSettings } from './adapters.ts';
+import { type Adapter, adapterOf, type SettingsExceptPreview } from './adapters.ts';
 import type {
   FrozenConfig,
   RunProvider,
-  JobTerms,
+  FrozenJobTerms,
   Provider,
-  RequestSettings,
+  HeadersAndCredentials,
   UpstreamClient,
   Warn,
 } from './provider-contract.ts';
 import {
-  createPoller,
+  createSharedJobPoller,
   createPollReservations,
-  type Poller,
+  type SharedJobPoller,
   type PollerDeps,
   type ReservePollTime,
-} from './jobs/poller.ts';
-import { type ProviderEvent, withDownloadEvents } from './provider-events.ts';
+} from './jobs/shared-job-poller.ts';
+import { type ProviderEvent, clientWithDownloadEvents } from './provider-events.ts';
 import type { ProviderTestReport } from '../catalogue/providers/provider-test-outcome.ts';
 import { testProvider } from './test-provider-connection.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.
 
-export type OpenProvider = {
+export type ProviderWithTermsAndPoller = {
   readonly provider: Provider;
-  readonly terms: JobTerms;
+  readonly terms: FrozenJobTerms;
   /** The stored form of the terms, and its SHA-256. */
   readonly stored: { readonly text: string; readonly hash: string };
   /** This worker shares polls between all jobs with these terms. */
-  readonly poller: Poller;
+  readonly poller: SharedJobPoller;
   /** The provider's form of references to images; undefined leaves prompts unchanged. */
   readonly imageReference?: string | undefined;
 };
 
-export type Providers = {
+export type ProviderOpener = {
   /** Opens the provider of an entry; undefined when the catalogue in force has none with its name. */
-  readonly ofEntry: (entry: TierEntry) => OpenProvider | undefined;
+  readonly ofEntry: (entry: TierEntry) => ProviderWithTermsAndPoller | undefined;
   /** Opens the provider of a job; undefined when its name has left the catalogue or belongs to another upstream now. */
-  readonly ofJob: (job: { readonly provider: string; readonly config: unknown }) => OpenProvider | undefined;
+  readonly ofJob: (job: {
+    readonly provider: string;
+    readonly config: unknown;
+  }) => ProviderWithTermsAndPoller | undefined;
 };
 
 /** Sends one request that costs nothing to the provider of an entry. */
 export type ProviderTester = (entry: TierEntry, signal: AbortSignal) => Promise<ProviderTestReport>;
 
-export type ProvidersDeps = {
+export type ProviderOpenerDeps = {
   readonly catalogue: () => Catalogue;
   readonly preview: RunProvider;
   readonly readSecret: SecretReader;
   /** Opens a client for one upstream, which creates the credentials for each request. */
-  readonly openClient: (upstream: { readonly baseUrl: string } & RequestSettings) => UpstreamClient;
+  readonly openClient: (upstream: { readonly baseUrl: string } & HeadersAndCredentials) => UpstreamClient;
   readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
   readonly emit: (event: ProviderEvent) => void;
 };
@@ -60,13 +63,17 @@ export type ProvidersDeps = {
 /** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
 
-export function createProviders(deps: ProvidersDeps): Providers & { readonly test: ProviderTester } {
+export function createProviderOpener(deps: ProviderOpenerDeps): ProviderOpener & { readonly test: ProviderTester } {
   const opened = new LRUCache<string, Opened>({ max: maxOpen });
   const reservations = new Map<string, ReservePollTime>();
-  const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostJob: 'resubmit' });
+  const preview = providerWithTermsAndPoller(deps.preview, {
+    ...deps.preview.config,
+    failedJobs: 'free',
+    onLostJob: 'resubmit',
+  });
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
-  function open(name: string, settings: DeclaredSettings, terms: JobTerms): Opened | undefined {
+  function open(name: string, settings: SettingsExceptPreview, terms: FrozenJobTerms): Opened | undefined {
     // A name with another kind now is another upstream.
     if (settings.kind !== terms.kind) return undefined;
     // Some settings in force apply to earlier jobs, too.
@@ -100,19 +107,19 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
     ofJob: ({ provider: name, config }) => {
       if (name === deps.preview.name) return preview;
       const settings = settingsOf(name);
-      const terms = frozenSchema.safeParse(config).data as JobTerms | undefined; // we wrote it
+      const terms = frozenSchema.safeParse(config).data as FrozenJobTerms | undefined; // we wrote it
       if (settings === undefined || settings.kind === 'preview' || terms === undefined) return undefined;
       return isSameOrigin(settings.baseUrl, terms.baseUrl) ? open(name, settings, terms) : undefined;
     },
   };
 }
 
-type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<ProviderTestReport> };
+type Opened = ProviderWithTermsAndPoller & { readonly test: (signal: AbortSignal) => Promise<ProviderTestReport> };
 
-type Upstream = { readonly name: string; readonly settings: DeclaredSettings; readonly terms: JobTerms };
+type Upstream = { readonly name: string; readonly settings: SettingsExceptPreview; readonly terms: FrozenJobTerms };
 
 function openUpstream(
-  deps: ProvidersDeps,
+  deps: ProviderOpenerDeps,
   reservePollTime: ReservePollTime,
   { name, settings, terms }: Upstream,
 ): Opened {
@@ -124,19 +131,19 @@ function openUpstream(
   const openWith = (by: UpstreamClient) => open({ name, config: terms, settings, files, warn, client: by });
   const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
   const { imageReference } = settings;
-  const provider = openWith(withDownloadEvents(client, name, deps.emit));
+  const provider = openWith(clientWithDownloadEvents(client, name, deps.emit));
   return {
-    ...openProvider(provider, terms, { reservePollTime, warn, onPoll, imageReference }),
+    ...providerWithTermsAndPoller(provider, terms, { reservePollTime, warn, onPoll, imageReference }),
     test: (signal) => testProvider(client, openWith, signal),
   };
 }
 
 /** Returns the settings with the key in force, so that it can be rotated, but never those of another upstream. */
 function settingsInForce(
-  { catalogue }: Pick<ProvidersDeps, 'catalogue'>,
+  { catalogue }: Pick<ProviderOpenerDeps, 'catalogue'>,
   name: string,
   { baseUrl }: FrozenConfig,
-): DeclaredSettings {
+): SettingsExceptPreview {
   const settings = catalogue().providers.get(name);
   if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, baseUrl))
     throw new Error(`provider ${name} was removed from the catalogue, or its baseUrl has another origin now`);
@@ -154,20 +161,23 @@ const bearer: NonNullable<Adapter['requestSettings']> = (_config, inForce, read)
 });
 
 type OpenOptions = Partial<Pick<PollerDeps, 'reservePollTime' | 'warn' | 'onPoll'>> &
-  Pick<OpenProvider, 'imageReference'>;
+  Pick<ProviderWithTermsAndPoller, 'imageReference'>;
 
-export function openProvider(
+export function providerWithTermsAndPoller(
   provider: Provider,
-  terms: JobTerms,
+  terms: FrozenJobTerms,
   { reservePollTime = createPollReservations(), warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
-): OpenProvider {
+): ProviderWithTermsAndPoller {
   const text = JSON.stringify(terms);
   const stored = { text, hash: hash('sha256', text) };
-  const poller = provider.runs === 'upstream' ? createPoller({ provider, reservePollTime, warn, onPoll }) : unpollable;
+  const poller =
+    provider.runs === 'upstream' ? createSharedJobPoller({ provider, reservePollTime, warn, onPoll }) : unpollable;
   return { provider, terms, stored, imageReference, poller };
 }
 
-const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')) };
+const unpollable: SharedJobPoller = {
+  follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')),
+};
 
 /** Checks the fields that this file reads. We wrote the terms, and further fields may matter to the adapter. */
 const frozenSchema = z.looseObject({

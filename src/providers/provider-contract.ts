@@ -1,9 +1,9 @@
 import type { EstimatedCost } from '../catalogue/prices/upstream-cost.ts';
-import type { UpstreamTerms } from '../catalogue/file/catalogue-schema.ts';
+import type { JobFailureAndCostTerms } from '../catalogue/file/catalogue-schema-and-types.ts';
 import type { ProviderKind } from '../catalogue/file/provider-schema.ts';
 import type { JsonObject } from '../platform/text/json.ts';
-import type { MediaKind } from '../catalogue/input/input-bounds.ts';
-import type { MediaLinks, ReferenceMedia } from '../catalogue/media/media-by-role.ts';
+import type { MediaKind } from '../catalogue/input/declared-field-bounds.ts';
+import type { MediaLinks, PreparedMediaByRole } from '../catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../catalogue/tasks/task.ts';
 import type { ProviderClient, ProviderClientOptions } from '../platform/outbound/provider-client.ts';
 
@@ -25,7 +25,7 @@ export type FrozenConfig = {
 };
 
 /** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
-export type JobTerms = FrozenConfig & UpstreamTerms;
+export type FrozenJobTerms = FrozenConfig & JobFailureAndCostTerms;
 
 export type JobRequest = {
   readonly taskId: string;
@@ -42,23 +42,23 @@ export type JobRequest = {
   /** References to images in `prompt` are in the provider's spelling already. */
   readonly input: TaskInput;
   /** The reference media, fetched on the first call; throws a `TaskError` for an invalid one. */
-  readonly media: () => Promise<ReferenceMedia>;
+  readonly media: () => Promise<PreparedMediaByRole>;
   /** Signed links to copies of the media in our store, of those kinds for which the provider has `link`. */
   readonly mediaLinks: MediaLinks;
   /** The upstream may write the video of this job there; only for providers with `uploads`. */
-  readonly resultUpload?: ResultUpload;
+  readonly resultUpload?: ResultUploadLink;
   readonly deadlineMs: number;
 };
 
 /** A link to PUT one file to, until it expires (Unix milliseconds). */
-export type ResultUpload = { readonly url: string; readonly expireTime: number };
+export type ResultUploadLink = { readonly url: string; readonly expireTime: number };
 
 /**
  * The reason of an upstream for rejecting a request or failing a job. `content` and `image`, which stands for all media, end the task;
  * `input` (the upstream cannot make this video) and `upstream` (any other reason) let another provider try. `detail` is for operators, at
  * most 8,192 characters.
  */
-export type UpstreamError = {
+export type UpstreamErrorReason = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
   /** The rejected part, where the upstream reports it. */
   readonly about?: 'prompt' | MediaKind | 'output' | 'sound';
@@ -85,10 +85,10 @@ export type NotAccepted = {
 };
 
 /** No job exists, because of the request itself. */
-export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
+export type Refused = { readonly kind: 'refused'; readonly error: UpstreamErrorReason };
 
 /** A create whose response was lost. Times are Unix milliseconds of the database's clock. */
-export type LostCreate = Omit<JobRequest, 'accountHash' | 'media' | 'mediaLinks'> & {
+export type LostCreateToRecover = Omit<JobRequest, 'accountHash' | 'media' | 'mediaLinks'> & {
   /** The create was sent with one of these: the secret may have been rotated since. */
   readonly accountHashes: readonly string[];
   readonly intendedAt: number;
@@ -125,7 +125,7 @@ export type JobStatus =
       /** The upstream reports that it wrote the video to `resultUpload`. */
       readonly isUploaded?: boolean;
     }
-  | { readonly state: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
+  | { readonly state: 'failed'; readonly error: UpstreamErrorReason; readonly cost?: Cost }
   /** The upstream reports that the job is unknown there. The engine decides what that means. */
   | { readonly state: 'missing' }
   /** No verdict: the engine continues to follow the job. */
@@ -144,14 +144,14 @@ type Capabilities = {
 };
 
 /**
- * The video, a file in `workFolder`, and its poster where the provider delivers one: a JPEG of the size of `posterSize` in src/media.
+ * The video, a file in `workFolder`, and its poster where the provider delivers one: a JPEG of the size of `calculatePosterSize` in src/media.
  * A missing or different poster is made from the video, which costs more CPU than the rest of the task.
  */
-export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
+export type GeneratedVideoFile = { readonly path: string; readonly posterPath?: string };
 
 /** A job succeeded, but its upstream, which has its jobs in memory only, restarted before the video was fetched. */
-export class VideoLost extends Error {
-  override readonly name = 'VideoLost';
+export class VideoLostError extends Error {
+  override readonly name = 'VideoLostError';
 }
 
 /** Its jobs run upstream, even while no worker follows them. */
@@ -173,21 +173,21 @@ export type PolledProvider = Capabilities & {
   /** Sends one create request, once. Any error except a `TaskError` about an image is treated as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Finds the job of a lost create. Read-only: it never creates one. An error means `later`. */
-  recover(create: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
+  recover(create: LostCreateToRecover, signal: AbortSignal): Promise<RecoverOutcome>;
   /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
   /**
-   * Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. Throws `VideoLost`
+   * Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. Throws `VideoLostError`
    * if the upstream does not have the job any more.
    */
-  result(job: Job, known: JsonObject | undefined, to: Workspace): Promise<Pick<GeneratedVideo, 'path'>>;
+  result(job: Job, known: JsonObject | undefined, to: Workspace): Promise<Pick<GeneratedVideoFile, 'path'>>;
   cancel(job: Job, signal: AbortSignal): Promise<CancelOutcome>;
 };
 
 /** The folder is empty, belongs to this attempt, and is deleted after it. */
 export type Workspace = { readonly workFolder: string; readonly signal: AbortSignal };
 
-export type RunWorkspace = Workspace & {
+export type RunContext = Workspace & {
   /** The upstream proved that the job has started, which makes its task `generating`. May be called again. */
   readonly onStarted: () => void;
 };
@@ -199,14 +199,14 @@ export type RunProvider = Capabilities & {
    * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskError` for an error
    * of the task; any other error is retried.
    */
-  run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<RunOutcome>;
+  run(request: JobRequest, report: (progress: number) => void, to: RunContext): Promise<RunOutcome>;
   /** Requests the upstream's health, which costs nothing, and returns it as a status of no job. */
   check?(signal: AbortSignal): Promise<JobStatus>;
 };
 
 export type RunOutcome =
-  | { readonly kind: 'video'; readonly video: GeneratedVideo; readonly cost?: Cost }
-  | { readonly kind: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
+  | { readonly kind: 'video'; readonly video: GeneratedVideoFile; readonly cost?: Cost }
+  | { readonly kind: 'failed'; readonly error: UpstreamErrorReason; readonly cost?: Cost }
   /** The connection broke, and with it the job. */
   | { readonly kind: 'lost'; readonly detail: string }
   | NotAccepted
@@ -220,6 +220,6 @@ export type Warn = (event: string, detail: string) => void;
 export type UpstreamClient = Pick<ProviderClient, 'call' | 'download'>;
 
 /** What the client puts into each request, beside what the provider itself does. */
-export type RequestSettings = Required<
+export type HeadersAndCredentials = Required<
   Pick<ProviderClientOptions, 'headers' | 'credentials' | 'secretQuery' | 'keyOrigins'>
 >;

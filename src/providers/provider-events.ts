@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import type { NotAccepted, RecoverOutcome, SubmitOutcome, RunOutcome, UpstreamClient } from './provider-contract.ts';
-import type { PollOutcome } from './jobs/poller.ts';
+import type { PollOutcome } from './jobs/shared-job-poller.ts';
 
 // Metrics count these events of upstreams. Outcomes are our own words, never an upstream's.
 
 export type ProviderEvent = { readonly provider: string } & (
-  | { readonly kind: 'provider_call'; readonly outcome: CallOutcome }
+  | { readonly kind: 'provider_call'; readonly outcome: SubmitOutcomeLabel }
   | { readonly kind: 'provider_poll'; readonly outcome: PollOutcome }
   /** The upstream was searched for the job of a create whose answer was lost. */
   | { readonly kind: 'provider_lookup'; readonly outcome: RecoverOutcome['kind'] }
@@ -16,12 +16,12 @@ export type ProviderEvent = { readonly provider: string } & (
   | { readonly kind: 'provider_download'; readonly outcome: 'complete'; readonly bytes: number }
 );
 
-export type CallOutcome = 'accepted' | NotAccepted['reason'] | 'refused' | 'unknown';
+export type SubmitOutcomeLabel = 'accepted' | NotAccepted['reason'] | 'refused' | 'unknown';
 
 type DownloadEvent = Extract<ProviderEvent, { readonly kind: 'provider_download' }>;
 
 /** Returns the outcome of a create. A job that runs within its request was accepted if it has ended. */
-export function callOutcomeOf(outcome: SubmitOutcome | RunOutcome): CallOutcome {
+export function submitOutcomeLabelOf(outcome: SubmitOutcome | RunOutcome): SubmitOutcomeLabel {
   return outcome.kind === 'not_accepted' ? outcome.reason : callOutcomes[outcome.kind];
 }
 
@@ -34,7 +34,7 @@ const callOutcomes = {
   lost: 'unknown',
 } as const;
 
-export function withDownloadEvents(
+export function clientWithDownloadEvents(
   client: UpstreamClient,
   provider: string,
   emit: (event: DownloadEvent) => void,

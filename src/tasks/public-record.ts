@@ -1,16 +1,16 @@
-import type { ResultLinks } from '../media/store/signed-link.ts';
+import type { VideoAndLastFrameLinks } from '../media/store/signed-link.ts';
 import { isFinalState, type Task, type TaskResult, type TaskState } from '../catalogue/tasks/task.ts';
 
 /** `data` of recordInfo and of callbacks. Times are Unix milliseconds. */
 export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 
 /** Freshly signed links to the files of a result. */
-export const noLinks: ResultLinks = { resultUrls: [] };
+export const noLinks: VideoAndLastFrameLinks = { resultUrls: [] };
 
 export type RecordedTask = Omit<Task, 'accountId' | 'priceName' | 'mediaDeletedAt' | 'contentDeletedAt'>;
 
 /** `progress` (0 to 100) comes from the generation of a live task. */
-export function taskRecord(task: RecordedTask, progress: number, links: ResultLinks) {
+export function taskRecord(task: RecordedTask, progress: number, links: VideoAndLastFrameLinks) {
   return {
     taskId: task.taskId,
     model: task.param.model,
@@ -41,8 +41,8 @@ export function newTaskRecord({ taskId, param, creditsCharged }: NewTask, accept
 
 function resultOf(
   { state, result }: RecordedTask,
-  links: ResultLinks,
-): ResultLinks & { readonly video?: ReturnType<typeof measuresOf> } {
+  links: VideoAndLastFrameLinks,
+): VideoAndLastFrameLinks & { readonly video?: ReturnType<typeof measuresOf> } {
   if (state !== 'success') return noLinks;
   return result === undefined ? links : { ...links, video: measuresOf(result) };
 }

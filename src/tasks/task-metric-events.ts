@@ -1,8 +1,8 @@
 import type { OrderDifference } from '../media/video/compare-with-order.ts';
-import type { Emits } from '../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../platform/metrics/metric-event-sink.ts';
 import type { ProviderEvent } from '../providers/provider-events.ts';
 import type { EndedJob } from './jobs/job-ends.ts';
-import type { TaskStage } from '../catalogue/tasks/task-stage.ts';
+import type { MeasuredTaskStage } from '../catalogue/tasks/measured-task-stage.ts';
 import type { Task } from '../catalogue/tasks/task.ts';
 
 export const reconcileFindings = [
@@ -17,7 +17,7 @@ export const reconcileFindings = [
 
 export const reconciledOutcomes = ['started', 'refunded'] as const;
 const differenceOutcomes = ['failed', 'refunded', 'accepted', 'exceeded'] as const;
-export const uncertainOutcomes = ['none', 'refunded', 'answered', 'too_late'] as const;
+export const uncertainCreateOutcomes = ['none', 'refunded', 'answered', 'too_late'] as const;
 
 /** What happens to tasks, their jobs and their callbacks. */
 export type TaskEvent =
@@ -30,12 +30,12 @@ export type TaskEvent =
       readonly aspect: OrderDifference['aspect'];
       readonly outcome: (typeof differenceOutcomes)[number];
     }
-  | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
+  | { readonly kind: 'stage_ended'; readonly stage: MeasuredTaskStage; readonly durationMs: number }
   /**
    * A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`), or is the answer to
    * another attempt at the create (`answered`).
    */
-  | { readonly kind: 'uncertain_create_resolved'; readonly outcome: (typeof uncertainOutcomes)[number] }
+  | { readonly kind: 'uncertain_create_resolved'; readonly outcome: (typeof uncertainCreateOutcomes)[number] }
   /** `reconcile` ended or started a task that its workflow did not. */
   | { readonly kind: 'task_reconciled'; readonly outcome: (typeof reconciledOutcomes)[number] }
   /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
@@ -44,4 +44,4 @@ export type TaskEvent =
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
   | ProviderEvent;
 
-export type TaskEvents = Emits<TaskEvent>;
+export type TaskEventSink = MetricEventSink<TaskEvent>;

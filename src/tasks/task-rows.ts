@@ -1,8 +1,8 @@
 import type { Task } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
-import { isReservedSql } from './jobs/provider-pools.ts';
-import { many, maybeOne, none } from '../platform/database/statement.ts';
-import { finishedCondition, unfinishedCondition } from '../catalogue/tasks/task-conditions.ts';
+import { isReservedJobSql } from './jobs/provider-pools.ts';
+import { many, maybeOne, noRows } from '../platform/database/statement.ts';
+import { finishedTaskSql, unfinishedTaskSql } from '../catalogue/tasks/task-state-sql.ts';
 
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, price_name as "priceName",
   credits_charged as "creditsCharged", credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
@@ -18,7 +18,7 @@ export const findTask = maybeOne<Task, [taskId: string]>({
 
 const selectEnded = many<{ readonly id: string }, [taskIds: readonly string[]]>({
   name: 'list-ended-among',
-  text: `select id from tasks where id = any($1::uuid[]) and ${finishedCondition}`,
+  text: `select id from tasks where id = any($1::uuid[]) and ${finishedTaskSql}`,
 });
 
 /** Returns the final ones among these tasks. The caller bounds their number. */
@@ -26,21 +26,21 @@ export async function listEndedAmong(db: Database, taskIds: readonly string[]): 
   return new Set((await selectEnded(db, taskIds)).map(({ id }) => id));
 }
 
-export type QueuedTask = Task & { readonly deadlineMs: number };
+export type TaskWithDeadline = Task & { readonly deadlineMs: number };
 
-const markQueuing = maybeOne<QueuedTask, [taskId: string]>({
+const markQueuing = maybeOne<TaskWithDeadline, [taskId: string]>({
   name: 'mark-queuing',
   text: `
 update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
 returning ${taskColumns}, deadline_ms as "deadlineMs"`,
 });
-const findConfirmed = maybeOne<QueuedTask, [taskId: string]>({
+const findConfirmed = maybeOne<TaskWithDeadline, [taskId: string]>({
   name: 'find-confirmed-task',
   text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
 });
 
 /** Records that the workflow has begun: `waiting` becomes `queuing`; any later state stays. */
-export async function recordQueuing(db: Database, taskId: string): Promise<QueuedTask | undefined> {
+export async function recordQueuing(db: Database, taskId: string): Promise<TaskWithDeadline | undefined> {
   return (await markQueuing(db, taskId)) ?? findConfirmed(db, taskId);
 }
 
@@ -71,7 +71,7 @@ const attemptState = `case when $2 and state <> 'generating' then 'queuing' else
  * Records the start of a generation attempt. Returns undefined for a final or unknown task. With `waitsForJob` the task becomes
  * `generating` only with `recordGenerating`.
  */
-export const beginGeneration = maybeOne<GeneratingTask, [taskId: string, waitsForJob?: boolean]>({
+export const beginGenerationAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob?: boolean]>({
   name: 'begin-generation',
   text: `
 update tasks set state = ${attemptState},
@@ -82,7 +82,7 @@ update tasks set state = ${attemptState},
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
   ) then ${spentUpstreamMs} end),
   updated_at = case state when ${attemptState} then updated_at else now() end
-where id = $1 and ${unfinishedCondition}
+where id = $1 and ${unfinishedTaskSql}
 returning ${taskColumns}, deadline_ms as "deadlineMs",
   deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
   values: (taskId, waitsForJob = false) => [taskId, waitsForJob],
@@ -101,15 +101,15 @@ returning generation_started_at as "generationStartedAt"`,
 });
 
 /** Records that these attempts are alive, and renews their reserved slots. */
-export const touchGenerations = none<[taskIds: readonly string[]]>({
+export const touchGenerations = noRows<[taskIds: readonly string[]]>({
   name: 'touch-generations',
   text: `
-with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReservedSql})
+with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReservedJobSql})
 update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state in ('queuing', 'generating')`,
 });
 
 /** Ends an attempt. The time until the next one does not count towards the deadline. */
-export const pauseGeneration = none<[taskId: string]>({
+export const endGenerationAttempt = noRows<[taskId: string]>({
   name: 'pause-generation',
   text: `
 update tasks set attempt_started_at = null, attempt_seen_at = now(),
@@ -118,9 +118,9 @@ where id = $1 and state in ('queuing', 'generating')`,
 });
 
 /** Records that the attempt failed, and when the next one follows. For a task that waits for a slot, its row in the queue has that time. */
-export const recordRetry = none<[taskId: string, pauseMs: number]>({
+export const recordNextAttemptTime = noRows<[taskId: string, pauseMs: number]>({
   name: 'record-retry',
   text: `
 update tasks set retry_at = now() + $2::float8 * interval '1 millisecond'
-where id = $1 and ${unfinishedCondition} and not exists (select from slot_waits where task_id = $1)`,
+where id = $1 and ${unfinishedTaskSql} and not exists (select from slot_waits where task_id = $1)`,
 });

@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withActivityFailures, withRetryRecorded } from '../../activities/activity-failure.ts';
+import { withTaskErrorsConverted, withErrorsConvertedAndRetrySaved } from '../../activities/activity-failure.ts';
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import { silentActivity } from '../support/workflows/silent-activity.ts';
 
@@ -14,7 +14,7 @@ const cause = new Error('of the upstream');
 test('an error about a task becomes a failure with its code, its sentence and its cause', async () => {
   for (const retryable of [true, false]) {
     const thrown = new TaskError('content_rejected', 'No.', { retryable, cause });
-    const [made] = await Promise.allSettled([withActivityFailures(fails(thrown))]);
+    const [made] = await Promise.allSettled([withTaskErrorsConverted(fails(thrown))]);
     const failure: unknown = made.status === 'rejected' ? made.reason : assert.fail('it succeeded');
     assert.ok(failure instanceof ApplicationFailure);
     const { message, type, nonRetryable, cause: kept } = failure;
@@ -23,8 +23,8 @@ test('an error about a task becomes a failure with its code, its sentence and it
 });
 
 test('a result and any other error pass unchanged', async () => {
-  assert.equal(await withActivityFailures(() => Promise.resolve(7)), 7);
-  const [made] = await Promise.allSettled([withActivityFailures(fails(cause))]);
+  assert.equal(await withTaskErrorsConverted(() => Promise.resolve(7)), 7);
+  const [made] = await Promise.allSettled([withTaskErrorsConverted(fails(cause))]);
   assert.equal(made.status === 'rejected' && made.reason, cause);
 });
 
@@ -38,7 +38,7 @@ async function recordedPause(thrown: unknown, attempt: number, isDown = false): 
   };
   const unused = () => assert.fail('not used');
   const db = { run, transaction: unused, runExclusive: unused, close: unused };
-  const work = () => withRetryRecorded(db, 'task', fails(thrown));
+  const work = () => withErrorsConvertedAndRetrySaved(db, 'task', fails(thrown));
   const [made] = await Promise.allSettled([silentActivity({ workflowId: 'task', attempt }, work)]);
   const message = thrown instanceof Error ? thrown.message : '';
   assert.equal(made.status === 'rejected' && made.reason instanceof Error && made.reason.message, message);

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import type { GenerationActivities } from '../../activities/index.ts';
-import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../src/providers/provider-contract.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activities.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
-import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
+import { costRuleSchema } from '../../src/catalogue/prices/upstream-cost.ts';
 import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
@@ -146,7 +146,7 @@ test('the id of a job is recorded also if the database is unavailable when the u
   const run: typeof database.db.run = async (statement, values) => {
     if (statement.name === 'record-provider-job' && failures > 0) {
       failures -= 1;
-      throw new DatabaseUnavailable(true, new Error('the server has closed the connection'));
+      throw new DatabaseUnavailableError(true, new Error('the server has closed the connection'));
     }
     return await database.db.run(statement, values);
   };
@@ -193,7 +193,7 @@ for (const runs of ['upstream', 'held'] as const) {
     };
     const held = { ...heldProvider({ onRun: () => ranFor(10) }), name: 'paid', runs: 'held' } as const;
     const provider = runs === 'held' ? held : polled;
-    const cost = costRule.parse({ perJob: '0.5', perGpuSecond: '0.001' });
+    const cost = costRuleSchema.parse({ perJob: '0.5', perGpuSecond: '0.001' });
     const world = {
       ...workerParts(database.db, folder, []),
       catalogue: catalogueAt(modelsAt([provider.name])),
@@ -257,7 +257,7 @@ for (const onLostJob of ['fail', 'resubmit'] as const) {
   test(`a video that the upstream lost after its job succeeded: ${onLostJob}`, async () => {
     const taskId = await accepted();
     const upstream = createFakeUpstream({ lostVideos: 1 });
-    const cost = costRule.parse({ perJob: 0.5, currency: 'USD' });
+    const cost = costRuleSchema.parse({ perJob: 0.5, currency: 'USD' });
     const providers = providersOf([upstream.provider], () => ({ onLostJob, cost }));
     const world = { ...workerParts(database.db, folder, [upstream]), providers };
     const generating = silentActivity({ workflowId: taskId }, () => generateWith(world, { taskId }));

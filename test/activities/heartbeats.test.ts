@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { Context } from '@temporalio/activity';
-import { heartbeatProgress } from '../../activities/heartbeats.ts';
+import { startProgressHeartbeats } from '../../activities/heartbeats.ts';
 
 type Beat = (details: unknown) => void;
 
@@ -10,7 +10,7 @@ type Beat = (details: unknown) => void;
 async function played(
   t: { mock: typeof test.mock },
   earlier: unknown,
-  work: (progress: ReturnType<typeof heartbeatProgress>, sent: unknown[]) => void,
+  work: (progress: ReturnType<typeof startProgressHeartbeats>, sent: unknown[]) => void,
   { isRemote = false, heartbeatTimeoutMs = 30_000 } = {},
 ): Promise<void> {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
@@ -19,7 +19,7 @@ async function played(
   const record: Beat = (details) => sent.push(details);
   environment.on('heartbeat', record);
   await environment.run(async () => {
-    const progress = heartbeatProgress(Context.current(), isRemote);
+    const progress = startProgressHeartbeats(Context.current(), isRemote);
     work(progress, sent);
     progress.stop();
     t.mock.timers.tick(60_000);

@@ -10,13 +10,13 @@ import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
-import { listSpendCaps, setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
-import type { VideoFacts } from '../../src/media/video/probe-video.ts';
+import { listSpendCapsOfAccount, setSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
+import type { VideoFacts } from '../../src/media/video/check-and-measure-video.ts';
 import type { ServiceEvent } from '../../src/run/metrics/service-event.ts';
 import type { Model, ShortfallPolicy } from '../../src/catalogue/models/model.ts';
-import type { PriceRow } from '../../src/catalogue/prices/model-prices.ts';
+import type { CataloguePrice } from '../../src/catalogue/prices/model-prices.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
-import { standardInput, type TaskInput } from '../../src/catalogue/input/task-input.ts';
+import { standardModelInput, type TaskInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { intendOwnMachineJob } from '../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
@@ -56,18 +56,22 @@ after(async () => {
 
 const amounts = (creditsPerSecond: number, creditsPerVideo = 0) => [{ creditsPerSecond, creditsPerVideo, fromMs: 0 }];
 /** 41 credits a second with sound, 30 without, and 5 for the video. */
-const bySound: readonly PriceRow[] = [
+const bySound: readonly CataloguePrice[] = [
   { name: 'silent', when: { generateAudio: false }, amounts: amounts(30, 5) },
   { name: 'standard', when: {}, amounts: amounts(41, 5) },
 ];
-const bySecond: readonly PriceRow[] = [{ name: 'standard', when: {}, amounts: amounts(41) }];
-const byVideo: readonly PriceRow[] = [{ name: 'standard', when: {}, amounts: amounts(0, 500) }];
+const bySecond: readonly CataloguePrice[] = [{ name: 'standard', when: {}, amounts: amounts(41) }];
+const byVideo: readonly CataloguePrice[] = [{ name: 'standard', when: {}, amounts: amounts(0, 500) }];
 
-type Order = { readonly shortfall?: ShortfallPolicy; readonly prices?: readonly PriceRow[]; readonly model?: string };
+type Order = {
+  readonly shortfall?: ShortfallPolicy;
+  readonly prices?: readonly CataloguePrice[];
+  readonly model?: string;
+};
 
 /** Accepts a task for 15 s with sound, 720p and 16:9, unless the input says otherwise. */
 async function order({ shortfall, prices = bySecond, model: name = 'sold' }: Order, input: Partial<TaskInput> = {}) {
-  const terms = { input: standardInput, prices, providers: [], deadlineMs: 60_000 };
+  const terms = { input: standardModelInput, prices, providers: [], deadlineMs: 60_000 };
   const model: Model = { model: name, title: name, ...terms, ...(shortfall && { shortfall }) };
   const param = { ...taskParam('as ordered', { duration: 15, ...input }), model: name };
   const taskId = uuidv7();
@@ -190,7 +194,7 @@ test('the price and the policy are those of the acceptance, whatever operators h
 
 test('a partial refund restores the caps that counted its charge', async () => {
   await setSpendCaps(database.db, accountId, { kind: 'account', id: accountId }, { total: 100_000_000 });
-  const spent = async () => (await listSpendCaps(database.db, accountId))[0]?.spent ?? 0;
+  const spent = async () => (await listSpendCapsOfAccount(database.db, accountId))[0]?.spent ?? 0;
   const spentBefore = await spent();
   await complete(await order({ shortfall: 'refund' }), { durationSeconds: 5 });
   assert.equal((await spent()) - spentBefore, 205);

@@ -1,14 +1,14 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createSendCallback, type SendCallbackInput } from '../../activities/send-callback.ts';
+import { createSendCallbackActivity, type SendCallbackInput } from '../../activities/send-callback.ts';
 import { callbackFormatOf } from '../../src/api/dialects/shapes.ts';
-import { builtInCatalogue } from '../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../src/catalogue/file/read-catalogue-file.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { findDelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
-import type { CallbackAnswer, CallbackSender } from '../../src/tasks/callbacks/post-callback.ts';
+import type { CallbackAttemptResult, CallbackSender } from '../../src/tasks/callbacks/post-callback.ts';
 import { exchangeOf } from '../../src/tasks/callbacks/recorded-exchange.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -36,7 +36,12 @@ async function attempt(post: CallbackSender['post'], input: Omit<SendCallbackInp
   const events = recordEvents('callback_attempted');
   const { models } = builtInCatalogue();
   const deps = { db, box: createSecretBox('s'.repeat(32)), media: { link: () => assert.fail() }, callbackFormatOf };
-  const sendCallback = createSendCallback({ ...deps, models: () => models, sender: unlimitedSender(post), events });
+  const sendCallback = createSendCallbackActivity({
+    ...deps,
+    models: () => models,
+    sender: unlimitedSender(post),
+    events,
+  });
   const [outcome] = await Promise.allSettled([
     silentActivity({ workflowId: deliveryId, attempt: 3 }, () => sendCallback({ deliveryId, ...input })),
   ]);
@@ -44,7 +49,7 @@ async function attempt(post: CallbackSender['post'], input: Omit<SendCallbackInp
   return { outcome, events: events.seen, state, dueAt, attempts: await listDeliveryAttempts(db, deliveryId) };
 }
 
-const answered = (status: number | undefined, retryAfterMs?: number): CallbackAnswer => ({
+const answered = (status: number | undefined, retryAfterMs?: number): CallbackAttemptResult => ({
   startedAt,
   durationMs,
   status,

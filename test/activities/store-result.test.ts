@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
-import { createCompleteTask } from '../../activities/end-task.ts';
+import { createCheckAndEndTaskActivity } from '../../activities/end-task.ts';
 import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-file-keys.ts';
 import {
-  createStoreResult,
-  storeUnconverted,
+  createStoreResultActivity,
+  storeIfNothingToConvert,
   type StoreResultDeps,
   usablePosterPath,
 } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg/ffmpeg.ts';
-import { ReadTimeoutError } from '../../src/media/video/read-video.ts';
-import { sharp } from '../../src/media/pictures/image-library.ts';
+import { ReadTimeoutError } from '../../src/media/video/run-video-reader.ts';
+import { sharp } from '../../src/media/pictures/restricted-sharp.ts';
 import { createVideoInspector, type VideoInspector } from '../../src/media/video/inspect-and-make-poster.ts';
-import { createVideoNormalizer } from '../../src/media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../src/media/ffmpeg/convert-result-video.ts';
 import type { ResultStore } from '../../src/media/store/result-store.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
@@ -59,7 +59,7 @@ test('a video with a poster is stored at once, and left to be staged without one
   const events = recordEvents('stage_ended');
   const put: string[] = [];
   const media = { put: async (key: string, path: string) => void put.push(`${key} ${path}`) };
-  const result = await storeUnconverted({ media, events }, 'kept', clip);
+  const result = await storeIfNothingToConvert({ media, events }, 'kept', clip);
   const { videoKey, posterKey, sha256, bytes, ...facts } = result ?? assert.fail();
   const video = await readFile(clip.path);
   assert.deepEqual([sha256, bytes], [hash('sha256', video), video.length]);
@@ -70,8 +70,8 @@ test('a video with a poster is stored at once, and left to be staged without one
     ['store'],
   );
   const broken = { put: () => Promise.reject(new Error('the store is full')) };
-  assert.equal(await storeUnconverted({ media: broken, events }, 'kept', clip), undefined);
-  assert.equal(await storeUnconverted({ media, events }, 'kept', { path: clip.path }), undefined);
+  assert.equal(await storeIfNothingToConvert({ media: broken, events }, 'kept', clip), undefined);
+  assert.equal(await storeIfNothingToConvert({ media, events }, 'kept', { path: clip.path }), undefined);
   assert.deepEqual([put.length, events.seen.length], [2, 1]);
 });
 
@@ -130,8 +130,8 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       return { order: { taskId }, keys: { key, posterKey }, files };
     }
 
-    const store = (order: Parameters<ReturnType<typeof createStoreResult>>[0]) =>
-      silentActivity({ workflowId: order.taskId }, () => createStoreResult(deps)(order));
+    const store = (order: Parameters<ReturnType<typeof createStoreResultActivity>>[0]) =>
+      silentActivity({ workflowId: order.taskId }, () => createStoreResultActivity(deps)(order));
     const stored = (key: string) => readFile(join(folder, key));
     const keysOf = async (taskId: string) =>
       (await readdir(folder, { recursive: true })).filter((name) => name.includes(`${taskId}/`)).toSorted();
@@ -141,7 +141,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const events = recordEvents('stage_ended');
       const startedAt = performance.now();
       const { videoKey, posterKey } = await silentActivity({ workflowId: order.taskId }, () =>
-        createStoreResult({ ...deps, events })(order),
+        createStoreResultActivity({ ...deps, events })(order),
       );
       const [stage, ...others] = events.seen;
       assert.deepEqual([stage?.stage, others], ['store', []]);
@@ -279,7 +279,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       return () =>
         silentActivity(
           { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
-          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
+          () => createStoreResultActivity({ ...deps, normalizeVideo })({ ...order, form: asIs }),
         );
     }
     for (const failure of [killed({ stalled: false, timedOut: true }), new ReadTimeoutError('too late')]) {
@@ -301,7 +301,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const { order } = await staged('shown');
       const result = await store(order);
       const completing = silentActivity({ workflowId: 'thief' }, () =>
-        createCompleteTask({ ...deps, log: pino({ level: 'silent' }) })({ taskId: 'thief', result }),
+        createCheckAndEndTaskActivity({ ...deps, log: pino({ level: 'silent' }) })({ taskId: 'thief', result }),
       );
       await assert.rejects(completing, { type: 'result_invalid', nonRetryable: true });
       assert.deepEqual(await keysOf('shown'), [result.posterKey, result.videoKey]);
@@ -320,7 +320,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
           return facts;
         };
         overtaken = silentActivity({ workflowId: order.taskId }, () =>
-          createStoreResult({ ...deps, inspectVideo })(order),
+          createStoreResultActivity({ ...deps, inspectVideo })(order),
         );
       });
       // The successor has another video of the same job, such as one that was converted or delivered again.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused } from '../support/service/http-client.ts';
 import { rawExchange } from '../support/proxies/raw-http.ts';
@@ -176,7 +176,7 @@ test('200 OPTIONS of an endpoint tells its methods', async () => {
 });
 
 test('200 healthz answers without a key and without the database', async () => {
-  fault = new DatabaseUnavailable(true, new Error('unreachable'));
+  fault = new DatabaseUnavailableError(true, new Error('unreachable'));
   assert.deepEqual((await service.send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
   assert.ok(fault !== undefined, 'the database was not asked');
   fault = undefined;
@@ -227,7 +227,7 @@ test('500 the failing row that PostgreSQL quotes does not reach the log', async 
 });
 
 test('503 when the database is unavailable before anything was charged, the answer says so and when to come back', async () => {
-  fault = new DatabaseUnavailable(true, new Error('ECONNREFUSED'));
+  fault = new DatabaseUnavailableError(true, new Error('ECONNREFUSED'));
   const answer = await service.create(account.key, plainRequest);
   assertRefused(answer, 503, /nothing was charged/);
   assert.match(String(answer.headers['retry-after']), /^\d+$/);

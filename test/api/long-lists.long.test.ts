@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Operation } from '../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import type { Database, Statement } from '../../src/platform/database/database.ts';
+import type { Database, NamedStatement } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type HttpService, isRequired, startHttpService } from '../support/service/http-service.ts';
 import { type Browser, newBrowser, newPerson } from '../support/service/person.ts';
@@ -21,7 +21,7 @@ let client: pg.Client;
 let service: HttpService;
 let person: Browser;
 let accountId: string;
-let asked: { readonly statement: Statement; readonly values: readonly unknown[] }[] = [];
+let asked: { readonly statement: NamedStatement; readonly values: readonly unknown[] }[] = [];
 before(async () => {
   database = await createTestDatabase();
   client = new pg.Client({ connectionString: database.url });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { builtInCatalogue } from '../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../src/catalogue/file/read-catalogue-file.ts';
 import { defaultModels } from '../../src/catalogue/models/model.ts';
-import { createRoutes } from '../../src/api/app.ts';
+import { createApiRouter } from '../../src/api/app.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { filesUnder } from '../support/imports.ts';
@@ -53,7 +53,7 @@ test('a schema with a name is never null itself, so that each use of the name sa
 });
 
 test('every endpoint under /api/ is documented, and every documented one exists', () => {
-  const served = createRoutes(service.deps).router.stack.flatMap(({ path, methods }) =>
+  const served = createApiRouter(service.deps).router.stack.flatMap(({ path, methods }) =>
     methods
       .filter((method) => method !== 'HEAD')
       .map((method) => `${method} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),

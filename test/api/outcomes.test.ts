@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { maxUploadBytes } from '../../src/media/references/upload-rules.ts';
+import { maxUploadBytesOfKind } from '../../src/media/references/upload-rules.ts';
 import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
-import { isConsolePath, type Operation } from '../../src/api/core/endpoint-spec.ts';
+import { isConsoleApiPath, type Operation } from '../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { databaseFailures, type ErrorCode } from '../../src/api/core/error-catalogue.ts';
-import { maxInlineBytes } from '../../src/api/core/server/read-json-or-form.ts';
+import { maxInlineBytes } from '../../src/api/core/server/read-json-or-multipart.ts';
 import { createBadKeyLimiter, createRateLimiter, type RateLimiter } from '../../src/api/core/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';
 import { closedSignUp, type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/service/person.ts';
 import { type Scope, scopes as allScopes } from '../../src/accounts/keys/scopes-and-caller.ts';
-import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError, DatabaseBusyError } from '../../src/platform/database/database.ts';
 import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 
@@ -108,7 +108,7 @@ const isOfKie = ({ operationId }: Operation) => operationId.startsWith('kie');
 
 /** Headers of a caller who has every right that the operation needs. */
 function identityFor(operation: Operation): Readonly<Record<string, string>> {
-  if (isConsolePath(operation.path)) return asPerson(owner);
+  if (isConsoleApiPath(operation.path)) return asPerson(owner);
   const key = operation.scope === 'operator' ? operatorKey : isOfKie(operation) ? kieKey : clientKey;
   return { authorization: `Bearer ${key}` };
 }
@@ -169,7 +169,7 @@ function plant(error: Error, operation: Operation): Promise<Answer> {
 }
 
 const tooLarge = ({ fileTypes, takesInlineFiles }: Operation) =>
-  `{"a":"${'a'.repeat(takesInlineFiles ? maxInlineBytes : fileTypes ? maxUploadBytes('image') : 256 * 1024)}"}`;
+  `{"a":"${'a'.repeat(takesInlineFiles ? maxInlineBytes : fileTypes ? maxUploadBytesOfKind('image') : 256 * 1024)}"}`;
 
 /** How to be refused at any endpoint that documents it. */
 const ways: readonly Way[] = [
@@ -198,15 +198,20 @@ const ways: readonly Way[] = [
     'database_unavailable',
     503,
     /nothing was charged/,
-    (one) => plant(new DatabaseUnavailable(false, new Error('planted')), one),
+    (one) => plant(new DatabaseUnavailableError(false, new Error('planted')), one),
   ],
   [
     'disk_full',
     503,
     /a disk of the service is full or does not respond; nothing was charged/,
-    (one) => plant(new DatabaseUnavailable(false, Object.assign(new Error('planted'), { code: '53100' })), one),
+    (one) => plant(new DatabaseUnavailableError(false, Object.assign(new Error('planted'), { code: '53100' })), one),
   ],
-  ['database_busy', 503, /are waiting for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
+  [
+    'database_busy',
+    503,
+    /are waiting for the database; nothing was charged/,
+    (one) => plant(new DatabaseBusyError(), one),
+  ],
   ['internal', 500, /internal error/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],

@@ -4,8 +4,8 @@ import { presentAccount } from '../../src/api/accounts/operator-account-routes.t
 import { presentCodeBatch } from '../../src/api/credits/redemption-routes.ts';
 import { presentStatement } from '../../src/api/credits/statement-routes.ts';
 import { presentPasskey } from '../../src/api/sign-in/passkey-routes.ts';
-import { presentSession } from '../../src/api/sign-in/session-and-password-routes.ts';
-import { presentSignUp } from '../../src/api/sign-in/request-sign-up-routes.ts';
+import { presentSession } from '../../src/api/sign-in/own-sessions-and-password-routes.ts';
+import { presentSignUp } from '../../src/api/sign-in/sign-up-routes.ts';
 import { statementSections } from '../../src/credits/reports/ledger-sections.ts';
 import { origin } from '../support/service/person.ts';
 

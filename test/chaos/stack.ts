@@ -5,10 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/run/config/config.ts';
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { type PostgresServer, startPostgres } from '../../src/run/embedded/postgres/postgres-server.ts';
-import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
+import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-or-download-ffmpeg.ts';
 import { findOrDownloadTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/run/embedded/temporal/temporal-server.ts';
-import { externalSettings, type Settings } from '../../src/run/config/settings-and-derived-values.ts';
+import {
+  settingsWithNothingEmbedded,
+  type CompleteSettings,
+} from '../../src/run/config/settings-and-derived-values.ts';
 import { migrateToLatest } from '../../src/run/schema/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -21,7 +24,7 @@ import { packages, type Shop, startShop } from './load/stripe-shop.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
 export type Stack = {
-  readonly settings: Settings;
+  readonly settings: CompleteSettings;
   readonly environment: NodeJS.ProcessEnv;
   readonly apis: readonly (SupervisedProcess & { readonly baseUrl: string })[];
   readonly workers: readonly SupervisedProcess[];
@@ -83,7 +86,7 @@ export async function startStack(folder: string, say: (message: string) => void)
     await stop();
     throw error;
   }
-  const settings = externalSettings(readConfig(environment));
+  const settings = settingsWithNothingEmbedded(readConfig(environment));
   return { settings, environment, apis, workers, postgres, temporal, temporalProxy, kinds, shop, disks, stop };
 }
 

@@ -15,7 +15,7 @@ import {
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
 import sharp from 'sharp';
-import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
@@ -57,7 +57,7 @@ describe('the client, against the whole service', () => {
     const folder = await mkdtemp(join(tmpdir(), 'videogen-client-'));
     const file = join(folder, 'video.mp4');
     await writeFile(file, Buffer.from(await (await client.download(taskId)).arrayBuffer()));
-    assert.equal((await probeVideo(file)).heightPx, 720);
+    assert.equal((await checkAndMeasureVideo(file)).heightPx, 720);
     await rm(folder, { recursive: true });
 
     const [callback] = await receiver.waitForCallbacks('/done', 1);

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
-import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import {
@@ -148,7 +148,7 @@ describe('the Python client', { skip }, () => {
         env: { ...process.env, VIDEOGEN_CALLBACK_SECRET: secrets[0] },
       });
       const { video, lost, cancelled } = JSON.parse(printed.split('\n').at(-2) ?? '') as Exercised; // what the program prints last
-      assert.equal((await probeVideo(video.path)).heightPx, 720);
+      assert.equal((await checkAndMeasureVideo(video.path)).heightPx, 720);
       const kindsOf = async (taskId: string) => (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
       assert.deepEqual(await kindsOf(video.taskId), ['charge']);
       assert.deepEqual(await kindsOf(lost.taskId), ['charge']);
@@ -176,7 +176,7 @@ describe('the Python client', { skip }, () => {
       await Promise.all((await exampleFiles(work)).map((file) => output(python, [file], { cwd: work, env })));
       const videos = (await readdir(work)).filter((name) => name.endsWith('.mp4'));
       assert.deepEqual(videos.toSorted(), ['dawn-0.mp4', 'dawn-1.mp4', 'lighthouse.mp4', 'sea.mp4']);
-      for (const video of videos) assert.equal((await probeVideo(join(work, video))).heightPx, 720);
+      for (const video of videos) assert.equal((await checkAndMeasureVideo(join(work, video))).heightPx, 720);
     });
   });
 

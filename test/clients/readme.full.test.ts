@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { createClient } from '../../clients/typescript/src/index.ts';
-import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
 import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
 import { installPackedClient, readmeExamples, tsc } from '../support/documents/packed-client.ts';
@@ -95,7 +95,7 @@ describe('the examples of the client’s README, in a project that installed its
       const first = await runExample(0);
       assert.equal(first.stderr, '');
       assert.match(first.stdout, /^success 100$/m);
-      assert.equal((await probeVideo(join(folder, 'lighthouse.mp4'))).heightPx, 720);
+      assert.equal((await checkAndMeasureVideo(join(folder, 'lighthouse.mp4'))).heightPx, 720);
 
       const second = await runExample(1);
       const client = createClient({ baseUrl: service.baseUrl, key });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sharp } from '../../src/media/pictures/image-library.ts';
-import type { Ffmpeg } from '../../src/catalogue/media/ffmpeg-run.ts';
+import { sharp } from '../../src/media/pictures/restricted-sharp.ts';
+import type { FfmpegRunner } from '../../src/catalogue/media/ffmpeg-run.ts';
 import * as clips from '../support/hostile/hostile-clips.ts';
 import * as images from '../support/hostile/hostile-images.ts';
 import { makeHdrFilm } from './hdr-film.ts';
@@ -19,7 +19,7 @@ export type CorpusFile = {
   readonly isStored?: boolean;
 };
 
-export type Tools = { readonly ffmpeg: Ffmpeg; readonly folder: string };
+export type Tools = { readonly ffmpeg: FfmpegRunner; readonly folder: string };
 
 const size = { width: 400, height: 320 };
 const plain = () => images.plainImage(size.width, size.height);

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { sharp } from '../../src/media/pictures/image-library.ts';
+import { sharp } from '../../src/media/pictures/restricted-sharp.ts';
 import { formatOfBytes } from '../../src/media/references/file-format.ts';
-import { runVideoReader } from '../../src/media/video/read-video.ts';
+import { runVideoReader } from '../../src/media/video/run-video-reader.ts';
 import { fetchReferenceMedia } from '../../src/media/references/reference-media.ts';
-import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../src/catalogue/file/read-catalogue-file.ts';
 import { parseAllowList } from '../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../src/platform/outbound/guarded-client.ts';
 import { pinnedFfmpeg, taskInput } from '../providers/preview/render-support.ts';
@@ -35,7 +35,7 @@ const input = {
   videoUrls: clipBounds,
   audioUrls: clipBounds,
 };
-const catalogue = readCatalogueFile({
+const catalogue = readCatalogueOrThrow({
   path: 'x',
   readText: () =>
     JSON.stringify({

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Ffmpeg } from '../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../src/catalogue/media/ffmpeg-run.ts';
 
 // A film of four patches in the codes of PQ or HLG. The formulas are those of the standards, in the opposite direction of src/media/ffmpeg/hdr.ts.
 
@@ -48,7 +48,7 @@ type Film = {
 
 /** Writes the film to a folder: HEVC with 10 bits as phones record it, or H.264 with 8 bits. */
 export async function makeHdrFilm(
-  ffmpeg: Ffmpeg,
+  ffmpeg: FfmpegRunner,
   cwd: string,
   { name, curve, codec, frames = 24 }: Film,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import type { ProviderClient, ProviderClientOptions } from '../../src/platform/outbound/provider-client.ts';
 import type { PolledProvider } from '../../src/providers/provider-contract.ts';
-import { noMedia, type ReferenceMedia } from '../../src/catalogue/media/media-by-role.ts';
+import { noMedia, type PreparedMediaByRole } from '../../src/catalogue/media/media-by-role.ts';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import { catalogueOf, type Kind, upstreamKey } from '../fakes/provider-kinds.ts';
 import { jobRequest, signal } from '../providers/contract/job-request.ts';
@@ -60,7 +60,7 @@ const link = 'https://media.example/copy';
 async function submit(provider: PolledProvider, { kind, path }: TakenFile): Promise<void> {
   const image = { path, widthPx: 400, heightPx: 320 };
   const clip = { path, seconds: 2 };
-  const media: ReferenceMedia = {
+  const media: PreparedMediaByRole = {
     ...noMedia,
     images: kind === 'image' ? [image] : [],
     videos: kind === 'video' ? [clip] : [],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import type { ModerationCreateParams, ModerationCreateResponse } from 'openai/resources/moderations';
-import { hookShapeOf } from '../../src/providers/moderation/hook-shapes.ts';
+import { hookShapes } from '../../src/providers/moderation/hook-shapes.ts';
 import {
   moderated,
   type ModerationHook,
@@ -21,7 +21,7 @@ before(async () => {
 after(() => hook.close());
 
 const model = { ours: 'videogen-2.0', hook: 'omni-moderation-latest' };
-const { requests, refusalIn } = hookShapeOf.openai;
+const { requests, refusalIn } = hookShapes.openai;
 
 test('the client sends our requests to the fake as we send them, and reads the verdict that we read', async () => {
   const images = ['https://client.test/harbor.jpg', 'https://client.test/nude.jpg'];

@@ -7,9 +7,9 @@ import type { Scope } from '../../src/accounts/keys/scopes-and-caller.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createRateLimiter } from '../../src/api/core/limits/rate-limits.ts';
-import { requestToolSchema } from '../../src/api/mcp/request-tool-schema.ts';
+import { taskRequestToolSchema } from '../../src/api/mcp/task-request-tool-schema.ts';
 import { completeTask } from '../../src/tasks/end/end-task-statements.ts';
-import { findTask, beginGeneration } from '../../src/tasks/task-rows.ts';
+import { findTask, beginGenerationAttempt } from '../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/service/http-service.ts';
 import { madeUpMeasures } from '../support/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -62,7 +62,7 @@ async function newClient(era?: Era, credits = 1_000, scopes?: readonly Scope[]) 
 }
 
 async function succeed(taskId: string): Promise<void> {
-  await beginGeneration(service.database.db, taskId);
+  await beginGenerationAttempt(service.database.db, taskId);
   const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
   await completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey });
 }
@@ -86,7 +86,7 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
         ],
       );
       const generate = tools.find(({ name }) => name === 'generate_video')?.inputSchema;
-      const { properties } = requestToolSchema(service.deps.catalogue().models);
+      const { properties } = taskRequestToolSchema(service.deps.catalogue().models);
       assert.deepEqual(generate?.required, ['model', 'input']);
       assert.deepEqual(generate.properties, { ...generate.properties, ...properties });
       for (const { inputSchema, outputSchema, annotations } of tools) {
@@ -257,7 +257,7 @@ test('a cancelled call cancels the task that it created, unless a repeat has it 
   const other = await connect(account.key);
   await other.call('generate_video', { model: plainRequest.model, input: { prompt: 'repeated' } });
   const made = await begin('made');
-  await beginGeneration(service.database.db, made.taskId);
+  await beginGenerationAttempt(service.database.db, made.taskId);
   const closed = service.log.filter((line) => line['tool'] === 'generate_video' && line['aborted'] === true).length;
   await Promise.all([repeated.end(), made.end()]);
   await waitFor('the ends of both calls', () =>

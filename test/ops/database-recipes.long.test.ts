@@ -8,7 +8,7 @@ import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-work
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { Drainable, Settings } from '../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../../src/run/config/settings-and-derived-values.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../src/temporal/connection/connect.ts';
@@ -58,7 +58,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
       await waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
       return taskId;
     };
-    let worker: Drainable | undefined = await startWorkerWith(settings, upstream);
+    let worker: DrainablePart | undefined = await startWorkerWith(settings, upstream);
     const stopWorker = async () => {
       await worker?.close();
       worker = undefined;
@@ -122,7 +122,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
     const apiAs = async (databaseUrl: string) => {
       const port = await reserveFreePort();
       const publicUrl = `http://127.0.0.1:${port}`;
-      const settings: Settings = { ...environment.settings, databaseUrl, port, publicUrl };
+      const settings: CompleteSettings = { ...environment.settings, databaseUrl, port, publicUrl };
       const { close } = await startApi(settings, log);
       return {
         close,

@@ -6,7 +6,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { findEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { listSpendCaps } from '../../src/accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount } from '../../src/accounts/limits/spend-caps.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { listOperatorActions } from '../../src/accounts/operators/audit-log.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
@@ -104,7 +104,7 @@ describe('a recipe of docs/operations', () => {
       assert.deepEqual([action?.action, action?.actor.name], ['keys.create', userInfo().username]);
       const ofCaps = commandsBeside('videogen credits grant 5000').filter((line) => line.includes('/caps'));
       for (const line of ofCaps) await shell.run(line.replace('ACCOUNT', accountId));
-      const caps = await listSpendCaps(db, accountId);
+      const caps = await listSpendCapsOfAccount(db, accountId);
       assert.deepEqual(
         caps.map(({ subject, period, credits }) => [subject, period, credits]),
         [['account', 'month', 50_000]],

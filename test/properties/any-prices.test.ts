@@ -1,4 +1,4 @@
-import { standardInput } from '../../src/catalogue/input/task-input.ts';
+import { standardModelInput } from '../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -7,11 +7,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome } from '../../src/tasks/accept/acceptance-contract.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { amountsMatchingInput } from '../../src/catalogue/prices/model-prices.ts';
+import { matchingAmountsInOrder } from '../../src/catalogue/prices/model-prices.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readPrices } from '../../src/credits/prices/price-lists.ts';
-import { listOperatorPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/prices.ts';
+import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/price-lists.ts';
+import { listOperatorPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/operator-prices.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type DecidedLongAgo, insertBackdatedPrice } from '../support/tasks/backdated-price.ts';
 import { runs } from '../support/property.ts';
@@ -69,7 +69,7 @@ function accept(
     accountId,
     ...requestOf(param),
     ...listedTerms,
-    listedPrices: amountsMatchingInput(pricesOf(listed), param.input),
+    listedPrices: matchingAmountsInOrder(pricesOf(listed), param.input),
   });
 }
 
@@ -126,9 +126,10 @@ test('charges, refusals and price lists follow the rule on paper, for any prices
       const refused = await accept({ accountId: poorId, model, duration, listed: unique });
       assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
       const catalogue = [
-        { model, title: model, input: standardInput, prices: pricesOf(unique), providers: [], deadlineMs: 1 },
+        { model, title: model, input: standardModelInput, prices: pricesOf(unique), providers: [], deadlineMs: 1 },
       ];
-      const shown = (await readPrices(database.db, accountId, catalogue)).get(model)?.[0]?.amounts ?? [];
+      const shown =
+        (await readCurrentAndAnnouncedPrices(database.db, accountId, catalogue)).get(model)?.[0]?.amounts ?? [];
       const [current] = shown;
       assert.ok(current);
       assert.equal(current.creditsPerSecond, expected);

@@ -8,8 +8,8 @@ import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { CreateOutcome, NewTask } from '../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, findTask, beginGeneration } from '../../src/tasks/task-rows.ts';
-import { checkBooks } from '../../src/credits/ledger/audit-rules.ts';
+import { recordQueuing, findTask, beginGenerationAttempt } from '../../src/tasks/task-rows.ts';
+import { findLedgerViolationsByIds } from '../../src/credits/ledger/audit-rules.ts';
 import { bookCredits, readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -138,7 +138,7 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
   const taskId = taskIds[each.slot] ?? '';
   if (each.kind === 'accept') return acceptAs(account, each);
   if (each.kind === 'confirm') return (await recordQueuing(db, taskId))?.state ?? 'unknown';
-  if (each.kind === 'start') return (await beginGeneration(db, taskId))?.state ?? 'unknown';
+  if (each.kind === 'start') return (await beginGenerationAttempt(db, taskId))?.state ?? 'unknown';
   if (each.kind === 'complete') return endOf(completeTask(db, taskId, madeUpResult));
   return endOf(failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' }));
 }
@@ -202,7 +202,10 @@ function distinct(models: readonly Model[]): readonly Model[] {
 async function assertSound({ accountId, taskIds }: TestAccount): Promise<void> {
   const books = await readBalanceAndEntries(database.db, { accountId, limit: 1_000 });
   const entries = books.entries.map(({ entryId }) => entryId);
-  assert.deepEqual(await checkBooks(database.db, { accounts: [accountId], entries, tasks: taskIds }), []);
+  assert.deepEqual(
+    await findLedgerViolationsByIds(database.db, { accounts: [accountId], entries, tasks: taskIds }),
+    [],
+  );
 }
 
 test('of any number of concurrent creates exactly as many are accepted as the balance and the limit of unfinished tasks allow', async () => {

@@ -5,16 +5,16 @@ import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readPrices } from '../../src/credits/prices/price-lists.ts';
+import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/price-lists.ts';
 import { quoteTask } from '../../src/credits/prices/price-rule.ts';
-import { modelInputSchema } from '../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../src/catalogue/input/model-input-schema.ts';
 import type { Model } from '../../src/catalogue/models/model.ts';
 import {
   creditsForDuration,
   matchesConditions,
   type PriceConditions,
-  priceAt,
-  type PriceRow,
+  priceOfInputAt,
+  type CataloguePrice,
 } from '../../src/catalogue/prices/model-prices.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
@@ -118,7 +118,12 @@ function latest<One extends Begun>(all: readonly One[], atMs: number): One | und
 }
 
 /** The rule on paper: the first price that has begun and matches, and the nearest amounts for it. */
-function onPaper({ table: drawn, last, decisions }: Story, rows: readonly PriceRow[], of: TaskInput, atMs: number) {
+function onPaper(
+  { table: drawn, last, decisions }: Story,
+  rows: readonly CataloguePrice[],
+  of: TaskInput,
+  atMs: number,
+) {
   const all = [...drawn.map(({ rates }) => rates), [{ ...last, inMs: -9 * hourMs }, last]];
   for (const [index, rates] of all.entries()) {
     const row = rows[index];
@@ -140,7 +145,7 @@ function rowOf(
   when: PriceConditions,
   rates: readonly (typeof rate extends fc.Arbitrary<infer T> ? T : never)[],
   nowMs: number,
-): PriceRow {
+): CataloguePrice {
   const unique = [...new Map(rates.map((one) => [one.inMs, one])).values()].toSorted((a, b) => a.inMs - b.inMs);
   return { name, when, amounts: unique.map((one) => ({ ...one.amounts, fromMs: nowMs + one.inMs })) };
 }
@@ -210,9 +215,9 @@ type Priced = { readonly model: Model; readonly of: TaskInput; readonly nowMs: n
 
 /** The console computes its live price from the lists, now and at announced times. */
 async function assertListed(drawn: Story, accountId: string, { model, of, nowMs }: Priced): Promise<void> {
-  const shown = (await readPrices(database.db, accountId, [model])).get(model.model) ?? [];
+  const shown = (await readCurrentAndAnnouncedPrices(database.db, accountId, [model])).get(model.model) ?? [];
   for (const offsetMs of offsetsMs) {
-    const listed = priceAt(shown, of, nowMs + offsetMs + (offsetMs === 0 ? 60_000 : 0));
+    const listed = priceOfInputAt(shown, of, nowMs + offsetMs + (offsetMs === 0 ? 60_000 : 0));
     const { fromMs: _fromMs, ...found } = listed ?? assert.fail('no price');
     assert.deepEqual(found, onPaper(drawn, model.prices, of, offsetMs));
   }
@@ -236,7 +241,7 @@ test('the price that TypeScript finds in a table is the one that the database fi
       const { listedPrices } = taskTerms(model, param);
       const durationSeconds = param.input.duration;
       const quote = await quoteTask(database.db, { accountId, model: model.model, durationSeconds, listedPrices });
-      const found = priceAt(model.prices, param.input, nowMs);
+      const found = priceOfInputAt(model.prices, param.input, nowMs);
       assert.deepEqual(
         [quote?.priceName, quote?.credits],
         [found?.name, found && creditsForDuration(found, durationSeconds)],

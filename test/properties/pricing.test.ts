@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultModels, modelCatalogue } from '../../src/catalogue/models/model.ts';
+import { defaultModels, indexModelsByName } from '../../src/catalogue/models/model.ts';
 import { createTaskRequestParser } from '../../src/tasks/accept/parse-task-request.ts';
 import type { TaskParam } from '../../src/catalogue/tasks/task.ts';
 import { runs } from '../support/property.ts';
 
-const models = modelCatalogue(defaultModels);
+const models = indexModelsByName(defaultModels);
 const parse = createTaskRequestParser({
   offer: { models },
   refuseMediaUrl: () => undefined,

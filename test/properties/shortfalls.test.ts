@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
-import { createCompleteTask } from '../../activities/end-task.ts';
+import { createCheckAndEndTaskActivity } from '../../activities/end-task.ts';
 import { resultKeysOf } from '../../activities/task-file-keys.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { frameSize, type FrameSize } from '../../src/catalogue/media/frame-size.ts';
 import { shortfallPolicies } from '../../src/catalogue/models/model.ts';
-import type { PriceAmounts, PriceRow } from '../../src/catalogue/prices/model-prices.ts';
+import type { PriceAmounts, CataloguePrice } from '../../src/catalogue/prices/model-prices.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
-import { standardInput } from '../../src/catalogue/input/task-input.ts';
+import { standardModelInput } from '../../src/catalogue/input/task-input.ts';
 import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { workerParts } from '../support/service/worker-parts.ts';
@@ -78,11 +78,13 @@ test('charged less refunded is the price of what was delivered, for any catalogu
     fc.asyncProperty(catalogue, order, made, async ({ standard, silent, shortfall }, ordered, { shape, ...video }) => {
       const name = `model-${uuidv7()}`;
       const rows = silent === undefined ? [] : [{ ...silent, name: 'silent', when: { generateAudio: false } }];
-      const prices: PriceRow[] = [...rows, { ...standard, name: 'standard', when: {} }].map(({ amounts, ...one }) => ({
-        name: one.name,
-        when: one.when,
-        amounts: [{ ...amounts, fromMs: 0 }],
-      }));
+      const prices: CataloguePrice[] = [...rows, { ...standard, name: 'standard', when: {} }].map(
+        ({ amounts, ...one }) => ({
+          name: one.name,
+          when: one.when,
+          amounts: [{ ...amounts, fromMs: 0 }],
+        }),
+      );
       for (const { decided, priceName } of [
         { ...standard, priceName: 'standard' },
         { ...silent, priceName: 'silent' },
@@ -92,7 +94,15 @@ test('charged less refunded is the price of what was delivered, for any catalogu
         const owner = decided.isOwn ? { accountId } : {};
         await insertBackdatedPrice(database.db, { model: name, priceName, ...decided.amounts, ...owner, fromMs });
       }
-      const model = { model: name, title: name, input: standardInput, prices, providers: [], deadlineMs: 1, shortfall };
+      const model = {
+        model: name,
+        title: name,
+        input: standardModelInput,
+        prices,
+        providers: [],
+        deadlineMs: 1,
+        shortfall,
+      };
       const taskId = uuidv7();
       const param = { ...taskParam('any', ordered), model: name };
       assert.equal(
@@ -106,7 +116,7 @@ test('charged less refunded is the price of what was delivered, for any catalogu
       const facts = { ...madeUpMeasures, ...size, durationSeconds: seconds, hasAudio };
       const result = { ...facts, videoKey: keys.video, posterKey: keys.poster };
       const { balance: balanceBefore } = await readBalanceAndEntries(database.db, { accountId, limit: 1 });
-      await silentActivity({ workflowId: taskId }, () => createCompleteTask(deps)({ taskId, result }));
+      await silentActivity({ workflowId: taskId }, () => createCheckAndEndTaskActivity(deps)({ taskId, result }));
 
       const { state, creditsCharged, creditsRefunded } = (await findTask(database.db, taskId)) ?? assert.fail();
       const of = (sound: boolean) => inForce(sound || silent === undefined ? standard : silent);

@@ -10,7 +10,7 @@ import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-c
 import { type AccountStatement, monthOf, readStatement } from '../../src/credits/reports/account-statement.ts';
 import { statementCsv } from '../../src/credits/reports/statement-csv.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
-import { deleteTaskContent } from '../../src/tasks/end/content-deletion.ts';
+import { deleteTaskContentInDatabase } from '../../src/tasks/end/content-deletion-rows.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
@@ -106,7 +106,7 @@ async function deleteContent(taskId: string): Promise<void> {
   await completeTask(database.db, taskId, madeUpResult);
   const task = await findTask(database.db, taskId);
   assert.ok(task);
-  assert.ok(await deleteTaskContent(database.db, task, []));
+  assert.ok(await deleteTaskContentInDatabase(database.db, task, []));
 }
 
 type Time = { readonly gap: { readonly ms?: number; readonly toMonth?: number }; readonly jitter: number };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
-import { createProviders, type ProvidersDeps } from '../../src/providers/open-providers.ts';
+import { createProviderOpener, type ProviderOpenerDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 import { jobOf, jobRequest } from './contract/job-request.ts';
 import { catalogueFrom } from './open-providers-stage.ts';
@@ -47,8 +47,8 @@ export function opened(settings: Settings, { parameters = {}, answerTo = () => [
     },
     download: () => assert.fail('nothing is downloaded'),
   };
-  const connections: Parameters<ProvidersDeps['openClient']>[0][] = [];
-  const providers = createProviders({
+  const connections: Parameters<ProviderOpenerDeps['openClient']>[0][] = [];
+  const providers = createProviderOpener({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret: (ref) => () => `secret of ${ref.env}`,

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { costRule } from '../../src/catalogue/prices/upstream-cost.ts';
-import type { OpenProvider } from '../../src/providers/open-providers.ts';
+import { costRuleSchema } from '../../src/catalogue/prices/upstream-cost.ts';
+import type { ProviderWithTermsAndPoller } from '../../src/providers/open-providers.ts';
 import { baseUrl, fileOfVendor, job, type Opened, opened, type Settings, workflow } from './adapter-stage.ts';
 import { signal } from './contract/job-request.ts';
 
 // What each kind makes of its settings: the configuration of its jobs, and its connection.
 
-function traitsOf({ provider, imageReference }: OpenProvider) {
+function traitsOf({ provider, imageReference }: ProviderWithTermsAndPoller) {
   const { name, config, runs, images, clips } = provider;
   const common = { name, kind: config.kind, runs, images, clips, imageReference };
   if (provider.runs !== 'upstream') return common;
@@ -138,7 +138,7 @@ test('the terms of a job are those of its provider, for its failure, its loss an
       onRefusedOutput: 'resubmit',
     },
   );
-  assert.deepEqual(read, costRule.parse(cost));
+  assert.deepEqual(read, costRuleSchema.parse(cost));
 });
 
 test('a job is followed with the terms that it was created with, which may have more fields', () => {

@@ -7,11 +7,11 @@ import {
   type CreateRules,
   createStateReader,
   declinesCancel,
-  detailOf,
+  detailOfAnswerOrError,
   isStorableJob,
-  readBody,
-  type Reply,
-  upstreamError,
+  parsedBodyOrStatus,
+  type AnswerOrError,
+  storableUpstreamError,
 } from '../../src/providers/answers.ts';
 
 const vendorError = { error: { code: 'quota', message: 'no' } };
@@ -28,7 +28,7 @@ const rules: CreateRules = {
   },
 };
 
-function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+function answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): AnswerOrError {
   return { answer: { status, headers, body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) } };
 }
 
@@ -38,7 +38,7 @@ const overloaded = { kind: 'not_accepted', reason: 'overloaded' };
 
 /** An outcome, without the detail for operators. */
 type Expected = { readonly kind: string; readonly error?: object; readonly [field: string]: unknown };
-const cases: readonly (readonly [title: string, reply: Reply, expected: Expected])[] = [
+const cases: readonly (readonly [title: string, reply: AnswerOrError, expected: Expected])[] = [
   ['an error that does not mention sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
   ['an error after sending', { error: fault(true) }, { kind: 'unknown' }],
   ['an error before sending', { error: fault(false) }, { kind: 'not_accepted', reason: 'unreachable' }],
@@ -83,7 +83,7 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Expected
 describe('what an answer to a create proves', () => {
   for (const [title, reply, expected] of cases) {
     test(`${title} is ${JSON.stringify(expected)}`, () => {
-      const detail = detailOf(reply);
+      const detail = detailOfAnswerOrError(reply);
       const { error } = expected;
       const described = error === undefined ? { ...expected, detail } : { ...expected, error: { ...error, detail } };
       assert.deepEqual(classifyCreate(reply, rules), expected.kind === 'accepted' ? expected : described);
@@ -123,16 +123,19 @@ describe('what an answer to a status request proves', () => {
     answer(302, {}),
     { error: new Error('socket hang up') },
   ]) {
-    test(`${detailOf(reply)} is no verdict`, () => {
-      assert.deepEqual(bodyOrStatusOfPoll(reply, isMissing), { status: { state: 'unclear', detail: detailOf(reply) } });
+    test(`${detailOfAnswerOrError(reply)} is no verdict`, () => {
+      assert.deepEqual(bodyOrStatusOfPoll(reply, isMissing), {
+        status: { state: 'unclear', detail: detailOfAnswerOrError(reply) },
+      });
     });
   }
 
   test('a body is read only if it has the expected form', () => {
-    const read = (reply: Reply) => readBody(reply, ({ a }) => (typeof a === 'number' ? a + 1 : undefined));
+    const read = (reply: AnswerOrError) =>
+      parsedBodyOrStatus(reply, ({ a }) => (typeof a === 'number' ? a + 1 : undefined));
     assert.deepEqual(read(answer(200, { a: 1 })), { read: 2 });
     for (const reply of [answer(200, { a: 'x' }), answer(500, { a: 1 })])
-      assert.deepEqual(read(reply), { status: { state: 'unclear', detail: detailOf(reply) } });
+      assert.deepEqual(read(reply), { status: { state: 'unclear', detail: detailOfAnswerOrError(reply) } });
   });
 
   test('an error has a code, and no message is an empty one', () => {
@@ -167,11 +170,11 @@ describe('what an answer to a status request proves', () => {
 
 describe('the detail for operators', () => {
   test('is bounded, and can be stored', () => {
-    const detail = detailOf(answer(500, `\0${'🎬'.repeat(10_000)}`));
+    const detail = detailOfAnswerOrError(answer(500, `\0${'🎬'.repeat(10_000)}`));
     // The zero takes a place of the 8,192 characters.
     assert.equal(detail.length, 8191);
     assert.ok(detail.isWellFormed() && !detail.includes('\0'));
-    assert.deepEqual(upstreamError('input', 'c'.repeat(101), 'm'.repeat(8193)), {
+    assert.deepEqual(storableUpstreamError('input', 'c'.repeat(101), 'm'.repeat(8193)), {
       kind: 'input',
       code: 'c'.repeat(100),
       detail: 'm'.repeat(8192),
@@ -180,7 +183,7 @@ describe('the detail for operators', () => {
 
   test('includes the details of an error of our client', () => {
     const error = Object.assign(new Error('The address could not be reached.'), { detail: 'ECONNREFUSED' });
-    assert.equal(detailOf({ error }), 'The address could not be reached. (ECONNREFUSED)');
+    assert.equal(detailOfAnswerOrError({ error }), 'The address could not be reached. (ECONNREFUSED)');
   });
 });
 

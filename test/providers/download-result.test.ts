@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
-import { type UpstreamClient, VideoLost } from '../../src/providers/provider-contract.ts';
+import { type UpstreamClient, VideoLostError } from '../../src/providers/provider-contract.ts';
 import { downloadResult } from '../../src/providers/download-result.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
 import { serve } from '../support/servers/serve.ts';
@@ -38,7 +38,7 @@ describe('the video of a job that succeeded', () => {
   test('that the upstream no longer has is lost at once', async (t) => {
     const client = { call: () => assert.fail('not used'), download: () => assert.fail('there is no address') };
     const to = { workFolder: await temporaryFolder(t), signal };
-    const lost = new VideoLost('the job is gone');
+    const lost = new VideoLostError('the job is gone');
     const downloaded = downloadResult(
       client,
       () => Promise.reject(lost),

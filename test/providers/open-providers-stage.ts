@@ -1,12 +1,12 @@
-import { readCatalogueFile } from '../../src/catalogue/file/catalogue-file.ts';
-import type { Catalogue } from '../../src/catalogue/file/catalogue-schema.ts';
-import { createProviders, type ProvidersDeps } from '../../src/providers/open-providers.ts';
+import { readCatalogueOrThrow } from '../../src/catalogue/file/read-catalogue-file.ts';
+import type { Catalogue } from '../../src/catalogue/file/catalogue-schema-and-types.ts';
+import { createProviderOpener, type ProviderOpenerDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 
 /** A catalogue with the files that it refers to, by their names beside it. */
 export function catalogueFrom(catalogue: object, files: Readonly<Record<string, object>> = {}): Catalogue {
   const texts: Readonly<Record<string, object>> = { catalogue, ...files };
-  return readCatalogueFile({
+  return readCatalogueOrThrow({
     path: '/x/catalogue',
     readText: (path) => JSON.stringify(texts[path.slice('/x/'.length)]),
   });
@@ -15,11 +15,11 @@ export function catalogueFrom(catalogue: object, files: Readonly<Record<string, 
 /** The providers of the catalogue in force, whose secrets are all the same. */
 export function openProviders(
   catalogue: () => Catalogue,
-  openClient: ProvidersDeps['openClient'],
+  openClient: ProviderOpenerDeps['openClient'],
   secret = 'secret',
-  emit: ProvidersDeps['emit'] = () => {},
-): ReturnType<typeof createProviders> {
-  return createProviders({
+  emit: ProviderOpenerDeps['emit'] = () => {},
+): ReturnType<typeof createProviderOpener> {
+  return createProviderOpener({
     catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret: () => () => secret,

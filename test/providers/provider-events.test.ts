@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { OutboundError } from '../../src/platform/outbound/outbound-error.ts';
-import { callOutcomeOf, withDownloadEvents } from '../../src/providers/provider-events.ts';
+import { submitOutcomeLabelOf, clientWithDownloadEvents } from '../../src/providers/provider-events.ts';
 import type { RunOutcome, SubmitOutcome, UpstreamClient } from '../../src/providers/provider-contract.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -22,7 +22,7 @@ test('a download is counted with its bytes or its failure, and each interruption
   const countOf = async (download: UpstreamClient['download'], signal = new AbortController().signal) => {
     const { seen, emit } = recordEvents('provider_download');
     const breaks: unknown[] = [];
-    const client = withDownloadEvents({ call, download }, provider, emit);
+    const client = clientWithDownloadEvents({ call, download }, provider, emit);
     const onBreak = (error: unknown) => breaks.push(error);
     const error: unknown = await client.download('/video', path, { signal, onBreak }).catch((cause: unknown) => cause);
     return { counted: seen, breaks, error };
@@ -57,5 +57,5 @@ test('a create is counted by what is known of its job', () => {
     [{ kind: 'lost', detail }, 'unknown'],
     [{ kind: 'not_accepted', reason: 'overloaded', detail }, 'overloaded'],
   ];
-  for (const [outcome, counted] of outcomes) assert.equal(callOutcomeOf(outcome), counted);
+  for (const [outcome, counted] of outcomes) assert.equal(submitOutcomeLabelOf(outcome), counted);
 });

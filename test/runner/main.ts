@@ -8,7 +8,7 @@ import { parseArgs, parseEnv } from 'node:util';
 import pg from 'pg';
 import { readConfig } from '../../src/run/config/config.ts';
 import { startPostgres } from '../../src/run/embedded/postgres/postgres-server.ts';
-import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-ffmpeg.ts';
+import { findOrDownloadFfmpeg } from '../../src/run/embedded/find-or-download-ffmpeg.ts';
 import { findOrDownloadTemporalCli } from '../../src/run/embedded/temporal/temporal-cli.ts';
 import { startTemporal } from '../../src/run/embedded/temporal/temporal-server.ts';
 import { browserVariable, startSharedBrowser } from '../support/console/browser.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { requestRedelivery, listDeliveryAttempts } from '../../src/tasks/callbacks/deliveries.ts';
-import { markMediaDeleted } from '../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../src/tasks/end/expired-media-rows.ts';
 import { type Api, createdTask, post, recordInfo } from '../support/service/call-api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/servers/callback-receiver.ts';
 import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';

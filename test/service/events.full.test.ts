@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts';
-import { createKeyWithinLimit } from '../../src/accounts/keys/keys.ts';
+import { createKeyWithinAllLimits } from '../../src/accounts/keys/keys.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalanceThreshold } from '../../src/credits/ledger/set-low-balance-threshold.ts';
@@ -100,7 +100,7 @@ describe('events of an account', () => {
     await awayFromMidnight();
     const { api, accountId, secrets } = await subscriber('/crossings', { credits: 300, lowBalance: 200 });
     const { db } = service.database;
-    const made = await createKeyWithinLimit(db, {
+    const made = await createKeyWithinAllLimits(db, {
       accountId,
       name: 'capped',
       scopes: ['tasks:write', 'tasks:read'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { type FieldName, inputFieldNames } from '../../src/catalogue/input/task-input.ts';
 import { upstreamKey } from '../fakes/provider-kinds.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
@@ -148,7 +148,7 @@ describe('a task passes on every field', () => {
 
   test(`of preview, to its film: ${[...drawn, ...photographed].join(', ')}`, async () => {
     const path = await filmOf(inputWith([...drawn, ...photographed], 'a film with pictures'));
-    const { widthPx, heightPx, durationSeconds, hasAudio } = await probeVideo(path);
+    const { widthPx, heightPx, durationSeconds, hasAudio } = await checkAndMeasureVideo(path);
     assert.deepEqual([widthPx, heightPx, Math.round(durationSeconds), hasAudio], [480, 854, 7, false]);
     const colors = [await colorAt(path, '0.5'), await colorAt(path, '3.5'), await colorAt(path, '6.5')];
     assert.deepEqual(colors, ['red', 'green', 'blue']);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
-import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
@@ -86,7 +86,7 @@ describe('a task, from createTask to its callback', () => {
     assert.equal(response.headers.get('content-type'), 'video/mp4');
     const file = join(tmpdir(), `${taskId}.mp4`);
     await writeFile(file, Buffer.from(await response.arrayBuffer()));
-    const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = await probeVideo(file);
+    const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = await checkAndMeasureVideo(file);
     assert.deepEqual([widthPx, heightPx, framesPerSecond, hasAudio], [834, 1112, 24, true]);
     assert.ok(Math.abs(durationSeconds - 4) < 0.1, `${durationSeconds} s`);
   });

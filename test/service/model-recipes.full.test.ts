@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { probeVideo } from '../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';
 import { upstreamKey } from '../fakes/provider-kinds.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
@@ -135,7 +135,7 @@ describe('the command of a recipe makes its video, for the price of the recipe',
       const stage = await startStage(t, catalogue);
       const made = await run(stage, command, started.upstream);
       assert.deepEqual(await detailOf(stage, made.taskId), { ...task, state: 'success', creditsRefunded: 0 });
-      const { widthPx, heightPx, hasAudio } = await probeVideo(made.video);
+      const { widthPx, heightPx, hasAudio } = await checkAndMeasureVideo(made.video);
       assert.deepEqual({ widthPx, heightPx, hasAudio }, video);
       assert.equal((await started.upstream.books.jobs()).length, 1);
       const shown = JSON.stringify(await started.sent(made.job)).replaceAll(made.taskId, 'the task');

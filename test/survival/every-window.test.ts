@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
-import { noMedia, type ReferenceMedia } from '../../src/catalogue/media/media-by-role.ts';
+import { noMedia, type PreparedMediaByRole } from '../../src/catalogue/media/media-by-role.ts';
 import { fileKeysOfResult, type Task } from '../../src/catalogue/tasks/task.ts';
 import type { ReferenceMediaRequest } from '../../src/media/references/reference-media.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
@@ -250,7 +250,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
     return { outcome, calls: first.calls };
   }
 
-  async function fetchNothing({ input, folder: workFolder }: ReferenceMediaRequest): Promise<ReferenceMedia> {
+  async function fetchNothing({ input, folder: workFolder }: ReferenceMediaRequest): Promise<PreparedMediaByRole> {
     const images = input.imageUrls.map((_, index) => ({
       path: join(workFolder, `${index}.jpg`),
       widthPx: 400,

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, pauseGeneration, beginGeneration, touchGenerations } from '../../src/tasks/task-rows.ts';
+import {
+  recordQueuing,
+  endGenerationAttempt,
+  beginGenerationAttempt,
+  touchGenerations,
+} from '../../src/tasks/task-rows.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { freeSlotAndRecordCost } from '../../src/tasks/jobs/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
@@ -29,7 +34,7 @@ describe('the deadline of a task', () => {
   const accepted = () => acceptTestTask(database.db, accountId, taskParam('clock'));
   const start = async (taskId: string, deadlineMs: number, db: Database = database.db) => {
     await run(db, 'update tasks set deadline_ms = $2 where id = $1', [taskId, deadlineMs]);
-    return await beginGeneration(db, taskId);
+    return await beginGenerationAttempt(db, taskId);
   };
   /** Works in a transaction, where now() is the same for every statement, so that times are exact. */
   const atOnce = <T>(work: (db: Database) => Promise<T>) =>
@@ -62,7 +67,7 @@ describe('the deadline of a task', () => {
       const taskId = uuidv7();
       await accept({ taskId, accountId, ...requestOf(taskParam('stored')), listedPrices, deadlineMs: 2 * hourMs });
       assert.equal((await recordQueuing(database.db, taskId))?.deadlineMs, 2 * hourMs);
-      assert.equal((await beginGeneration(database.db, taskId))?.leftMs, 2 * hourMs);
+      assert.equal((await beginGenerationAttempt(database.db, taskId))?.leftMs, 2 * hourMs);
     }
   });
 
@@ -110,7 +115,7 @@ describe('the deadline of a task', () => {
     await start(taskId, 10 * minuteMs);
     await atOnce(async (db) => {
       await attempt(db, taskId, 2 * minuteMs, 2 * minuteMs);
-      await pauseGeneration(db, taskId);
+      await endGenerationAttempt(db, taskId);
     });
     await run(database.db, `update tasks set attempt_seen_at = now() - interval '1 hour' where id = $1`, [taskId]);
     assert.equal((await unfinished(taskId))?.ranMs, 2 * minuteMs);
@@ -137,7 +142,7 @@ describe('the deadline of a task', () => {
   test('has no meaning once the task is final: nothing is begun, and nothing changes', async () => {
     const taskId = await accepted();
     await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
-    assert.equal(await beginGeneration(database.db, taskId), undefined);
+    assert.equal(await beginGenerationAttempt(database.db, taskId), undefined);
     await touchGenerations(database.db, [taskId]);
   });
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createTaskWaiters } from '../../src/tasks/task-waiters.ts';
-import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError } from '../../src/platform/database/database.ts';
 import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { mockTimers } from '../support/mock-timers.ts';
@@ -16,7 +16,7 @@ function databaseOf(ended: Set<string>): { db: Database; polls: string[][]; isUn
     db: {
       run: (_statement: unknown, [ids]: [string[]]) => {
         played.polls.push(ids);
-        if (played.isUnavailable) return Promise.reject(new DatabaseUnavailable(false, undefined));
+        if (played.isUnavailable) return Promise.reject(new DatabaseUnavailableError(false, undefined));
         return Promise.resolve(ids.filter((id) => ended.has(id)).map((id) => ({ id })));
       },
       // No other member of a database is used.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createMissingSchedule, readSchedule, triggerSchedule } from '../../src/temporal/schedules/schedules.ts';
+import { createMissingSchedule, readScheduleState, triggerSchedule } from '../../src/temporal/schedules/schedules.ts';
 import { connectEngine, type EngineClient } from '../support/service/test-installation.ts';
 import { createTestEnvironment, type TestEnvironment } from '../support/service/test-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -22,7 +22,7 @@ const name = 'audit-full';
 test('a schedule never runs beside itself: a trigger during a run is skipped', async () => {
   const { client, queues } = temporal;
   assert.ok(await createMissingSchedule(client, queues, name));
-  const { id } = await readSchedule(client, queues, name);
+  const { id } = await readScheduleState(client, queues, name);
   const schedule = client.schedule.getHandle(id);
   // Its first run does not end, because no worker polls.
   await waitFor('its first run', async () => (await schedule.describe()).info.numActionsTaken === 1 || undefined);

@@ -1,7 +1,7 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { AccountPage, EmptiedPage } from '../../activities/close-account.ts';
+import type { AccountPageToEmpty, EmptiedPage } from '../../activities/close-account.ts';
 import { housekeepingSteps } from '../../src/temporal/schedules/housekeeping-steps.ts';
 import { pausesOf, withPlayedWorkflow } from '../support/workflows/played-workflow.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
@@ -26,7 +26,7 @@ function playedClosing(passes: readonly (readonly number[])[], finish: () => boo
   const pages = passes.flatMap((found) =>
     found.map((one, index) => ({ found: one, isLast: index === found.length - 1 })),
   );
-  const emptyAccountPage = async ({ accountId, after: from }: AccountPage): Promise<EmptiedPage> => {
+  const emptyAccountPage = async ({ accountId, after: from }: AccountPageToEmpty): Promise<EmptiedPage> => {
     assert.equal(accountId, 'alice');
     const page = pages[asked.push(from) - 1] ?? assert.fail('no more pages');
     return { found: page.found, after: page.isLast ? undefined : `task-${asked.length}` };

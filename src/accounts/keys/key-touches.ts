@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { none } from '../../platform/database/statement.ts';
+import { noRows } from '../../platform/database/statement.ts';
 
 const touchDelayMs = 1_000;
 /** Keys per statement; one beyond them is recorded at its next use. */
@@ -30,7 +30,7 @@ export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
 }
 
 /** Records that these keys were used now, at most once a minute each. The caller bounds their number. */
-const touchKeys = none<[keyIds: readonly string[]]>({
+const touchKeys = noRows<[keyIds: readonly string[]]>({
   name: 'touch-keys',
   text: `
 update api_keys set last_used_at = now()

@@ -2,18 +2,23 @@ import { v7 as uuidv7 } from 'uuid';
 import { activeKeySql, type Scope } from './scopes-and-caller.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/actors-and-actions.ts';
-import { type BeyondCaller, setCapsInTransaction } from '../limits/spend-caps.ts';
+import { type BeyondCallerLimitsOutcome, setCapsInTransaction } from '../limits/spend-caps.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import { type Database, readRow } from '../../platform/database/database.ts';
-import { findKeyMakerLimits, narrowKey, type KeyMakerLimits, explainSuccessorExcess } from './narrow-new-key.ts';
+import {
+  findKeyMakerLimits,
+  narrowKeyOrRefuse,
+  type KeyMakerLimits,
+  findSuccessorExcessErrors,
+} from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, generateApiKey } from './key-format.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';
-import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
+import { many, maybeOne, one, type StatementRunner } from '../../platform/database/statement.ts';
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
-export const sharedKeyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
+export const sharedKeyColumnsSql = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
   revoked_at as "revokedAt"`;
-const apiKeyColumns = `id as "keyId", scopes, dialect, models, merge_repeats as "mergeRepeats", ${sharedKeyColumns}`;
+const apiKeyColumns = `id as "keyId", scopes, dialect, models, merge_repeats as "mergeRepeats", ${sharedKeyColumnsSql}`;
 
 const insertKey = {
   name: 'create-api-key',
@@ -26,10 +31,10 @@ returning ${apiKeyColumns}`,
 
 /** A new key with its secret, which is returned only once. */
 export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly apiKey: ApiKey };
-export type KeyLimitReached = { readonly kind: 'too_many_keys' };
+export type TooManyKeysOutcome = { readonly kind: 'too_many_keys' };
 
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
-async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
+async function insert(db: StatementRunner, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
   const { accountId, name, scopes, expiresAt, dialect = 'native', models, mergeRepeats = false, caps } = newKey;
   const key = generateApiKey();
   const secret = [hashApiKey(key), apiKeyHint(key)];
@@ -46,7 +51,7 @@ async function insert(db: Runner, newKey: NewKey, maxActive?: number): Promise<M
  * require a transaction that holds the account's lock.
  */
 export async function createKeyUnchecked(
-  db: Runner,
+  db: StatementRunner,
   newKey: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
   const made = await insert(db, newKey);
@@ -86,23 +91,23 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
 /** Includes keys in the overlap of a rotation. */
 export const maxActiveKeys = 100;
 
-/** Creates a key, within the limits of the key `madeBy` if there is one. The account must exist. Throws `AccountClosed`. */
-export function createKeyWithinLimit(
+/** Creates a key, within the limits of the key `madeBy` if there is one. The account must exist. Throws `AccountClosedError`. */
+export function createKeyWithinAllLimits(
   db: Database,
   newKey: NewKey,
   madeBy?: string,
-): Promise<MadeKey | KeyLimitReached | BeyondCaller> {
-  return db.transaction<MadeKey | KeyLimitReached | BeyondCaller>(async (run) => {
+): Promise<MadeKey | TooManyKeysOutcome | BeyondCallerLimitsOutcome> {
+  return db.transaction<MadeKey | TooManyKeysOutcome | BeyondCallerLimitsOutcome>(async (run) => {
     // The lock serializes creates, so that concurrent ones do not exceed the limit.
     await lockOpenAccount({ run }, newKey.accountId);
     const own = madeBy === undefined ? undefined : await limitsOf({ run }, newKey.accountId, madeBy);
-    const narrowed = own === undefined ? { key: newKey } : narrowKey(newKey, own);
+    const narrowed = own === undefined ? { key: newKey } : narrowKeyOrRefuse(newKey, own);
     if ('errors' in narrowed) return { kind: 'beyond_caller', ...narrowed };
     return (await insert({ run }, narrowed.key, maxActiveKeys)) ?? { kind: 'too_many_keys' };
   });
 }
 
-async function limitsOf(db: Runner, accountId: string, keyId: string): Promise<KeyMakerLimits> {
+async function limitsOf(db: StatementRunner, accountId: string, keyId: string): Promise<KeyMakerLimits> {
   const own = await findKeyMakerLimits(db, keyId, accountId);
   if (own === undefined) throw new Error(`the calling key ${keyId} is not one of its account`);
   return own;
@@ -121,8 +126,8 @@ export type KeyToRotate = {
 
 export type RotationOutcome =
   | (MadeKey & { readonly oldExpiresAt: number })
-  | KeyLimitReached
-  | BeyondCaller
+  | TooManyKeysOutcome
+  | BeyondCallerLimitsOutcome
   | { readonly kind: 'key_not_found' }
   | { readonly kind: 'key_not_active' }
   | { readonly kind: 'scope_missing'; readonly scope: Scope };
@@ -156,7 +161,7 @@ export function rotateAccountKey(
     const missing = old.scopes.find((scope) => !within.includes(scope));
     if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
     const own = madeBy === undefined ? undefined : await limitsOf({ run }, accountId, madeBy);
-    const errors = own === undefined ? [] : explainSuccessorExcess({ accountId, ...old }, own);
+    const errors = own === undefined ? [] : findSuccessorExcessErrors({ accountId, ...old }, own);
     if (errors.length > 0) return { kind: 'beyond_caller', errors };
     const expiresAt = earliest(old.expiresAt, own?.expiresAt);
     const made = await insert({ run }, { accountId, ...old, expiresAt }, maxActiveKeys);
@@ -170,13 +175,13 @@ function earliest(...times: readonly (number | undefined)[]): number | undefined
   return given.length === 0 ? undefined : Math.min(...given);
 }
 
-/** Returns undefined for an unknown account. Throws `AccountClosed`. */
+/** Returns undefined for an unknown account. Throws `AccountClosedError`. */
 export function createKeyAs(
   db: Database,
   actor: Actor,
   newKey: NewKey,
-): Promise<MadeKey | KeyLimitReached | undefined> {
-  return changeWithAudit<MadeKey | KeyLimitReached | undefined>(db, actor, async (transaction) => {
+): Promise<MadeKey | TooManyKeysOutcome | undefined> {
+  return changeWithAudit<MadeKey | TooManyKeysOutcome | undefined>(db, actor, async (transaction) => {
     const { accountId } = newKey;
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await insert(transaction, newKey, maxActiveKeys);

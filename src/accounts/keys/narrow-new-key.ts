@@ -51,7 +51,7 @@ const rules: { readonly [Field in keyof NewKey]-?: Rule<NewKey[Field]> } = {
 };
 
 /** Returns the new key with the limits of the key that makes it, or the fields that exceed them. */
-export function narrowKey(
+export function narrowKeyOrRefuse(
   requested: NewKey,
   own: KeyMakerLimits,
 ): { readonly key: NewKey } | { readonly errors: readonly FieldError[] } {
@@ -73,9 +73,9 @@ function narrowField(name: keyof NewKey, requested: NewKey, own: KeyMakerLimits)
  * Returns why the successor of a key would exceed the limits of the key that rotates it. Only its expiry is narrowed: the others stay as
  * they are.
  */
-export function explainSuccessorExcess(old: NewKey, own: KeyMakerLimits): readonly FieldError[] {
+export function findSuccessorExcessErrors(old: NewKey, own: KeyMakerLimits): readonly FieldError[] {
   const isWider = old.models === undefined && own.models !== undefined;
-  const narrowed = narrowKey({ ...old, expiresAt: undefined }, own);
+  const narrowed = narrowKeyOrRefuse({ ...old, expiresAt: undefined }, own);
   const errors = 'errors' in narrowed ? narrowed.errors : [];
   return [...errors, ...(isWider ? [{ path: 'models', message: 'exceed those of the calling key' }] : [])];
 }

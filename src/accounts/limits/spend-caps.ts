@@ -6,7 +6,7 @@ import { changeWithAudit } from '../operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
 // less its refund, in the period in which the task was created.
@@ -40,15 +40,15 @@ const periodStart = startOf('spend_caps.period', 'now()');
 const nextStart = `case period when 'total' then null
   else (date_trunc(period, now() at time zone 'UTC') + ('1 ' || period)::interval) at time zone 'UTC' end`;
 
-export const capColumns = `spend_caps.subject_kind as subject, period, credits,
+export const capColumnsSql = `spend_caps.subject_kind as subject, period, credits,
   case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
   coalesce((select id from api_keys where spend_subject = subject_id order by created_at desc, id desc limit 1), subject_id) as "subjectId"`;
 
 /** The caps of an account, its members and its active keys, with what was spent in the current period. */
-export const listSpendCaps = many<SpendCap, [accountId: string]>({
+export const listSpendCapsOfAccount = many<SpendCap, [accountId: string]>({
   name: 'list-spend-caps',
   text: `
-select ${capColumns} from spend_caps where account_id = $1
+select ${capColumnsSql} from spend_caps where account_id = $1
   and (subject_kind <> 'key' or exists (select from api_keys where spend_subject = subject_id and ${activeKeySql}))
 order by subject_kind, subject_id, array_position(array['day', 'month', 'total'], period)`,
 });
@@ -79,7 +79,7 @@ export const findAndMarkExceededCap = maybeOne<SpendCap, [spending: TaskSpending
   name: 'mark-exceeded-cap',
   text: `
 with exceeded as (
-  select * from (select account_id, subject_id, ${capColumns} from spend_caps where ${ofSpending}) caps
+  select * from (select account_id, subject_id, ${capColumnsSql} from spend_caps where ${ofSpending}) caps
   where spent + $4 > credits order by "resetsAt" desc nulls first limit 1
 ), reached as (
   update spend_caps set reached_in = ${currentPeriod} from exceeded
@@ -95,7 +95,7 @@ const spentAfter = `case when period_start > ${periodStart} then spent when peri
 /**
  * Counts a charge towards the caps, and marks those that it uses up. A period that began while its transaction waited does not count it.
  */
-export const addSpendingToCaps = none<[spending: TaskSpending]>({
+export const addSpendingToCaps = noRows<[spending: TaskSpending]>({
   name: 'count-spending',
   text: `
 update spend_caps set period_start = ${currentPeriod}, spent = ${spentAfter},
@@ -129,7 +129,7 @@ export const spentSinceSql = ({ account, kind, subject, start }: Counted) => `(
 
 // The transaction may have waited for the lock since the former period, while tasks of the new one were created. So the clock is read
 // under the lock, and the period is not older than any task that is counted.
-const upsertCap = none<[cap: NewCap]>({
+const upsertCap = noRows<[cap: NewCap]>({
   name: 'set-spend-cap',
   text: `
 insert into spend_caps (account_id, subject_kind, subject_id, period, credits, period_start, spent)
@@ -140,7 +140,7 @@ set credits = excluded.credits, spent = excluded.spent, period_start = excluded.
   values: (cap) => pickFieldValues(cap, 'accountId', 'subject', 'subjectId', 'period', 'credits'),
 });
 
-const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]>({
+const removeCap = noRows<[accountId: string, subjectId: string, period: CapPeriod]>({
   name: 'remove-spend-cap',
   text: 'delete from spend_caps where account_id = $1 and subject_id = $2 and period = $3',
 });
@@ -149,7 +149,7 @@ const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]
 export const capInForceSql = `(subject_kind <> 'member' or exists (
   select from memberships where memberships.account_id = spend_caps.account_id and user_id = subject_id))`;
 
-const markCapped = none<[accountId: string]>({
+const markCapped = noRows<[accountId: string]>({
   name: 'mark-capped-account',
   text: `
 update accounts set capped = exists (select from spend_caps where account_id = $1 and ${capInForceSql}) where id = $1`,
@@ -157,7 +157,7 @@ update accounts set capped = exists (select from spend_caps where account_id = $
 
 /** Sets caps in the caller's transaction, which holds the account's lock. Returns false for an unknown key or member. */
 export async function setCapsInTransaction(
-  db: Runner,
+  db: StatementRunner,
   accountId: string,
   subject: CapSubject,
   change: CapChange,
@@ -185,7 +185,9 @@ export function setSpendCapsAs(
   return changeWithAudit(db, actor, async (transaction) => {
     await lockOpenAccount(transaction, accountId);
     const read = async () =>
-      (await listSpendCaps(transaction, accountId)).map((cap) => `${cap.subjectId} ${cap.period} ${cap.credits}`);
+      (await listSpendCapsOfAccount(transaction, accountId)).map(
+        (cap) => `${cap.subjectId} ${cap.period} ${cap.credits}`,
+      );
     const before = await read();
     const answer = await setCapsInTransaction(transaction, accountId, subject, change);
     if (!answer || isDeepStrictEqual(await read(), before)) return { answer };
@@ -209,11 +211,11 @@ order by array_position(array['day', 'month', 'total'], period)`,
 });
 
 /** The calling key must not make such a key, or change caps in this way. */
-export type BeyondCaller = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
+export type BeyondCallerLimitsOutcome = { readonly kind: 'beyond_caller'; readonly errors: readonly FieldError[] };
 
 /**
  * Sets caps, and counts what was spent in the current periods so far. The calling key `keyId`, if it has caps itself, sets lower ones only,
- * for any subject: otherwise it would allow itself, or a key that it can use, to spend more. Throws `AccountClosed`.
+ * for any subject: otherwise it would allow itself, or a key that it can use, to spend more. Throws `AccountClosedError`.
  */
 export function setSpendCaps(
   db: Database,
@@ -221,8 +223,8 @@ export function setSpendCaps(
   subject: CapSubject,
   change: CapChange,
   keyId?: string,
-): Promise<boolean | BeyondCaller> {
-  return db.transaction<boolean | BeyondCaller>(async (run) => {
+): Promise<boolean | BeyondCallerLimitsOutcome> {
+  return db.transaction<boolean | BeyondCallerLimitsOutcome>(async (run) => {
     await lockOpenAccount({ run }, accountId);
     const caps = keyId === undefined ? [] : await findProtectedCaps({ run }, accountId, subject, keyId);
     const errors = caps.flatMap((cap) => refuseWider(cap, change));

@@ -1,9 +1,9 @@
 /** The owner of an operator's key, which opens `/api/admin/v1` only. */
-export type Operator = { readonly operatorId: string; readonly name: string };
+export type OperatorKeyOwner = { readonly operatorId: string; readonly name: string };
 
 /** An operator's key, an operator in the console, or a user of the machine at the command line. */
 export type Actor =
-  | (Operator & { readonly kind: 'operator'; readonly requestId: string })
+  | (OperatorKeyOwner & { readonly kind: 'operator'; readonly requestId: string })
   | { readonly kind: 'user'; readonly userId: string; readonly name: string; readonly requestId: string }
   | { readonly kind: 'command_line'; readonly name: string };
 

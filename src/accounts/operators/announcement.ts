@@ -1,7 +1,7 @@
 import type { Actor } from './actors-and-actions.ts';
 import { changeWithAudit } from './audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/statement.ts';
 
 /** Operators announce one text at a time to everyone who is signed in to the console. */
 export type Announcement = {
@@ -35,7 +35,7 @@ returning text`,
   values: ({ text, level, link, endsAt }) => [text, level, link, endsAt],
 });
 
-const remove = none({ name: 'remove-announcement', text: 'delete from announcements' });
+const remove = noRows({ name: 'remove-announcement', text: 'delete from announcements' });
 
 export function setAnnouncementAs(db: Database, actor: Actor, announcement: Announcement): Promise<void> {
   return changeWithAudit(db, actor, async (transaction) => {

@@ -1,6 +1,6 @@
 import type { Actor, OperatorAction } from './actors-and-actions.ts';
-import { type Database, joiningTransaction } from '../../platform/database/database.ts';
-import { many, none } from '../../platform/database/statement.ts';
+import { type Database, databaseJoiningTransaction } from '../../platform/database/database.ts';
+import { many, noRows } from '../../platform/database/statement.ts';
 
 export type DoneAction = {
   readonly action: OperatorAction;
@@ -21,14 +21,14 @@ export function changeWithAudit<Answer>(
   change: (transaction: Database) => Promise<AnswerWithAction<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
-    const { answer, done } = await change(joiningTransaction({ run }));
+    const { answer, done } = await change(databaseJoiningTransaction({ run }));
     if (done !== undefined) await recordOperatorAction({ run }, actor, done);
     return answer;
   });
 }
 
 /** Records an action in a transaction of the caller. `changeWithAudit` cannot serve changes that create their own actor. */
-export const recordOperatorAction = none<[actor: Actor, done: DoneAction]>({
+export const recordOperatorAction = noRows<[actor: Actor, done: DoneAction]>({
   name: 'record-operator-action',
   text: `
 insert into operator_actions (operator_id, user_id, actor, request_id, action, account_id, task_id, key_id, details)

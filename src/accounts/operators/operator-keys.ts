@@ -1,13 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Operator } from './actors-and-actions.ts';
+import type { OperatorKeyOwner } from './actors-and-actions.ts';
 import { apiKeyHint, hashApiKey, isWellFormedKey, generateApiKey } from '../keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { activeKeySql } from '../keys/scopes-and-caller.ts';
-import { sharedKeyColumns, type RevokedKey } from '../keys/keys.ts';
+import { sharedKeyColumnsSql, type RevokedKey } from '../keys/keys.ts';
 import type { ApiKey } from '../keys/key-record.ts';
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
 
-const insertOperator = none({
+const insertOperator = noRows({
   name: 'create-operator',
   text: `
 insert into operators (id, name, hash, hint, expires_at) values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))`,
@@ -24,7 +24,7 @@ export async function createOperator(
   return { operatorId, key };
 }
 
-const findByHash = maybeOne<Operator, [hash: Buffer]>({
+const findByHash = maybeOne<OperatorKeyOwner, [hash: Buffer]>({
   name: 'find-operator',
   text: `
 with found as (
@@ -38,17 +38,18 @@ select id as "operatorId", name from found`,
 });
 
 /** Undefined for a malformed, unknown, revoked or expired key, without the reason. */
-export async function findAndTouchOperator(db: Database, key: string): Promise<Operator | undefined> {
+export async function findAndTouchOperatorByKey(db: Database, key: string): Promise<OperatorKeyOwner | undefined> {
   return isWellFormedKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
 }
 
-export type ListedOperator = Operator & Pick<ApiKey, 'hint' | 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'>;
+export type ListedOperator = OperatorKeyOwner &
+  Pick<ApiKey, 'hint' | 'createdAt' | 'expiresAt' | 'lastUsedAt' | 'revokedAt'>;
 
 /** Active operators first, then the newest; at most 1,000. */
 export const listOperators = many<ListedOperator>({
   name: 'list-operators',
   text: `
-select id as "operatorId", ${sharedKeyColumns} from operators order by ${activeKeySql} desc, id desc limit 1000`,
+select id as "operatorId", ${sharedKeyColumnsSql} from operators order by ${activeKeySql} desc, id desc limit 1000`,
 });
 
 /** Undefined if the operator does not exist. `changed` is false if it was revoked before. */

@@ -7,13 +7,13 @@ import {
   createInvitation,
   listInvitations,
   withdrawInvitation,
-  withdrawInvitationsToEmail,
+  withdrawInvitationsByEmailAndAccount,
 } from '../sign-in/one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
 import { type Origin, recordSecurityEvent } from './security-events.ts';
 import { endSessionsOfUser, type SessionWithToken, renewTokenAndAuthentication } from '../sign-in/sessions.ts';
-import { one, type Runner } from '../../platform/database/statement.ts';
+import { one, type StatementRunner } from '../../platform/database/statement.ts';
 
 /** An owner who changes something in their account. */
 export type ChangingOwner = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
@@ -27,12 +27,12 @@ select exists (select from memberships join users on users.id = user_id where ac
 });
 
 /** Too many e-mails wait, or went to this address or by this account. */
-export class TooManyMails extends Error {
-  override readonly name = 'TooManyMails';
+export class TooManyMailsError extends Error {
+  override readonly name = 'TooManyMailsError';
 }
 
 /**
- * Throws `AccountClosed`; and `TooManyMails` where e-mails are sent. A link that was not sent would otherwise be returned to an owner, who
+ * Throws `AccountClosedError`; and `TooManyMailsError` where e-mails are sent. A link that was not sent would otherwise be returned to an owner, who
  * could accept it in place of the invited person.
  */
 export function inviteMember(
@@ -49,7 +49,7 @@ export function inviteMember(
     const by = { actor: session.email, origin };
     const link = await createInvitation({ run }, by, { email, accountId, role, isOperator: false });
     const mailed = await queueLinkMail({ run }, mails, link, { email, accountId });
-    if (mails !== undefined && !mailed.isMailed) throw new TooManyMails();
+    if (mails !== undefined && !mailed.isMailed) throw new TooManyMailsError();
     return mailed;
   });
 }
@@ -79,7 +79,7 @@ select exists (
  * leaves. Locks the account, because it must always have an owner.
  */
 async function memberToChange(
-  db: Runner,
+  db: StatementRunner,
   accountId: string,
   userId: string,
   role?: Role,
@@ -95,7 +95,7 @@ async function memberToChange(
  * Changes a role, withdraws invitations to the member, and ends their sessions, so that a stolen session gets no additional
  * rights. An owner who changes their own role keeps their session, under a new secret.
  */
-export function changeRole(
+export function changeRoleAndEndSessions(
   db: Database,
   { session, accountId, origin }: ChangingOwner,
   change: { readonly userId: string; readonly role: Role },
@@ -112,7 +112,7 @@ export function changeRole(
     const by = { actor: session.email, origin };
     const details = { from, to };
     await recordSecurityEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details });
-    await withdrawInvitationsToEmail({ run }, by, email, accountId);
+    await withdrawInvitationsByEmailAndAccount({ run }, by, email, accountId);
     return { own: isSelf ? await renewTokenAndAuthentication({ run }, session.sessionId) : undefined };
   });
 }
@@ -133,7 +133,7 @@ export function removeMember(
     await deleteMembership({ run }, accountId, userId);
     const by = { actor: session.email, origin };
     await recordSecurityEvent({ run }, { kind: 'member_removed', userId, email, accountId, ...by, details: { role } });
-    await withdrawInvitationsToEmail({ run }, by, email, accountId);
+    await withdrawInvitationsByEmailAndAccount({ run }, by, email, accountId);
     return 'removed';
   });
 }

@@ -17,10 +17,10 @@ import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.
 import { changeWithAudit } from '../operators/audit-log.ts';
 import { recordSecurityEvent } from './security-events.ts';
 import { endSessionsOfUser } from '../sign-in/sessions.ts';
-import { none, one } from '../../platform/database/statement.ts';
+import { noRows, one } from '../../platform/database/statement.ts';
 import { findUserByEmail, hasOperator, lockUser, setUserDisabled, setUserIsOperator, type User } from './users.ts';
 
-/** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosed`. */
+/** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosedError`. */
 export function invitePersonAs(
   db: Database,
   actor: Actor,
@@ -90,14 +90,17 @@ type Changed = { readonly action: OperatorAction; readonly kind: SecurityEventKi
 type LastOperator = 'last_operator';
 
 // Serializes changes of operators, because the installation must always have one.
-const lockOperators = none<[]>({ name: 'lock-operators', text: 'select pg_advisory_xact_lock(4202617)' });
+const lockOperators = noRows<[]>({ name: 'lock-operators', text: 'select pg_advisory_xact_lock(4202617)' });
 
 const hasAnother = one<{ exists: boolean }, [userId: string]>({
   name: 'has-another-operator',
   text: 'select exists (select from users where is_operator and disabled_at is null and id <> $1)',
 });
 
-export async function isLastOperator(db: Database, { userId, isOperator, isDisabled }: User): Promise<boolean> {
+export async function lockAndCheckLastOperator(
+  db: Database,
+  { userId, isOperator, isDisabled }: User,
+): Promise<boolean> {
   await lockOperators(db);
   return isOperator && !isDisabled && !(await hasAnother(db, userId)).exists;
 }
@@ -125,7 +128,7 @@ function changeUserAs(
 export function setUserDisabledAs(db: Database, actor: Actor, named: UserIdOrEmail, isDisabled: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isDisabled === isDisabled) return undefined;
-    if (isDisabled && (await isLastOperator(transaction, user))) return 'last_operator';
+    if (isDisabled && (await lockAndCheckLastOperator(transaction, user))) return 'last_operator';
     await setUserDisabled(transaction, user.userId, isDisabled);
     await endSessionsOfUser(transaction, user.userId);
     if (isDisabled) await withdrawLinksToEmail(transaction, { actor: actor.name }, user.email);
@@ -139,7 +142,7 @@ export function setUserDisabledAs(db: Database, actor: Actor, named: UserIdOrEma
 export function setUserIsOperatorAs(db: Database, actor: Actor, named: UserIdOrEmail, isOperator: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isOperator === isOperator) return undefined;
-    if (!isOperator && (await isLastOperator(transaction, user))) return 'last_operator';
+    if (!isOperator && (await lockAndCheckLastOperator(transaction, user))) return 'last_operator';
     await setUserIsOperator(transaction, user.userId, isOperator);
     await endSessionsOfUser(transaction, user.userId);
     if (!isOperator) await withdrawLinksToEmail(transaction, { actor: actor.name }, user.email);

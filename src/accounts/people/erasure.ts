@@ -3,12 +3,12 @@ import type { Actor } from '../operators/actors-and-actions.ts';
 import { erasedUser } from './email-and-password-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type AnswerWithAction, changeWithAudit } from '../operators/audit-log.ts';
-import { isLastOperator, type UserIdOrEmail } from './change-users-as-operator.ts';
-import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
+import { lockAndCheckLastOperator, type UserIdOrEmail } from './change-users-as-operator.ts';
+import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
 /** Lets the rest of the transaction change append-only records, whose triggers read this setting. */
-export const allowAppendOnlyChanges = none<[]>({
+export const allowAppendOnlyChanges = noRows<[]>({
   name: 'allow-erasure',
   text: `select set_config('videogen.erasure', 'on', true)`,
 });
@@ -43,7 +43,7 @@ select ((select count(*) from links) + (select count(*) from events) + (select c
   values: (userId, email) => [userId, email, hash('sha256', email, 'buffer')],
 });
 
-async function erase(db: Runner, userId: string | undefined, email: string): Promise<number> {
+async function erase(db: StatementRunner, userId: string | undefined, email: string): Promise<number> {
   await allowAppendOnlyChanges(db);
   return (await eraseRecords(db, userId, email)).records;
 }
@@ -60,7 +60,7 @@ where action = 'people.erase' and operator_id is null and user_id is null and de
 order by id limit $2`,
 });
 
-const lockAccountsOf = none<[userId: string]>({
+const lockAccountsOf = noRows<[userId: string]>({
   name: 'lock-accounts-of-user',
   text: `
 select from accounts where id in (select account_id from memberships where user_id = $1)
@@ -108,7 +108,7 @@ export function eraseUserAs(db: Database, actor: Actor, named: UserIdOrEmail): P
   return changeWithAudit<Erasure>(db, by, async (transaction) => {
     const user = await lockPerson(transaction, named);
     if (user === undefined) return eraseUnknown(transaction, named);
-    if (await isLastOperator(transaction, user)) return { answer: 'last_operator' };
+    if (await lockAndCheckLastOperator(transaction, user)) return { answer: 'last_operator' };
     const { userId, email } = user;
     const owned = await findOnlyOwned(transaction, userId);
     if (owned !== undefined) return { answer: { onlyOwnerOf: owned.accountId } };

@@ -1,7 +1,7 @@
 import { type Role, roles } from './role.ts';
 import type { Link } from '../sign-in/one-time-links.ts';
 import { endSessionsOfUser } from '../sign-in/sessions.ts';
-import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
 import { setUserIsOperator, type User } from './users.ts';
 
 export type OwnAccount = {
@@ -24,7 +24,7 @@ where user_id = $1 order by lower(name), account_id limit 200`,
 // Retention deletes only people without an account (`eraseUsersWithoutAccount`).
 const attach = `with attached as (update users set unattached_since = null where id = $2 and unattached_since is not null)`;
 
-export const setMembership = none<[accountId: string, userId: string, role: Role]>({
+export const setMembership = noRows<[accountId: string, userId: string, role: Role]>({
   name: 'set-membership',
   text: `
 ${attach}
@@ -46,8 +46,8 @@ returning role`,
  * Gives a user the rights of an invitation, and removes none: the invitation may be old. If the user gains rights, their sessions
  * end, because a stolen one would gain them too.
  */
-export async function grantAccess(
-  db: Runner,
+export async function raiseRightsByInvitation(
+  db: StatementRunner,
   { userId, isOperator }: Pick<User, 'userId' | 'isOperator'>,
   { accountId, role, isOperator: becomesOperator }: Pick<Link, 'accountId' | 'role' | 'isOperator'>,
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function grantAccess(
   if (isRaised || isPromoted) await endSessionsOfUser(db, userId);
 }
 
-export const deleteMembership = none<[accountId: string, userId: string]>({
+export const deleteMembership = noRows<[accountId: string, userId: string]>({
   name: 'delete-membership',
   text: `
 with unattached as (

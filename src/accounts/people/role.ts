@@ -5,7 +5,7 @@ export const roles = ['owner', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
 /** The scopes of each role in the API. Owners also manage members. */
-export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
+export const scopesByRole: Readonly<Record<Role, readonly Scope[]>> = {
   owner: scopes,
   member: ordinaryScopes,
   viewer: ['tasks:read', 'credits:read'],

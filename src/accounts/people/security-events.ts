@@ -1,6 +1,6 @@
 import type { SecurityEventKind } from '../sign-in/session-and-security-events.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, none } from '../../platform/database/statement.ts';
+import { many, noRows } from '../../platform/database/statement.ts';
 
 export type Origin = { readonly address: string; readonly userAgent: string };
 
@@ -18,7 +18,7 @@ export type NewSecurityEvent = {
 };
 
 /** Call it in the transaction of the change. */
-export const recordSecurityEvent = none<[event: NewSecurityEvent]>({
+export const recordSecurityEvent = noRows<[event: NewSecurityEvent]>({
   name: 'record-security-event',
   text: `
 insert into security_events (kind, user_id, email, account_id, actor, address, user_agent, details)

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { maybeOne, none, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
 
 export type User = {
   readonly userId: string;
@@ -30,7 +30,7 @@ export const lockUser = maybeOne<User, [userId: string]>({
 });
 
 /** Serializes transactions that create, join or erase the user of an e-mail. It precedes the locks of accounts and user. */
-export const lockEmail = none<[email: string]>({
+export const lockEmail = noRows<[email: string]>({
   name: 'lock-email',
   text: 'select pg_advisory_xact_lock(4202618, hashtext($1))',
 });
@@ -46,12 +46,12 @@ export const createUser = one<User, [user: NewUser]>({
   values: (user) => [uuidv7(), ...pickFieldValues(user, 'email', 'passwordHash', 'isOperator', 'mailboxHash')],
 });
 
-export const writePasswordHash = none<[userId: string, passwordHash: string | undefined]>({
+export const writePasswordHash = noRows<[userId: string, passwordHash: string | undefined]>({
   name: 'set-password',
   text: `update users set password_hash = $2 where id = $1`,
 });
 
-export const setUserIsOperator = none<[userId: string, isOperator: boolean]>({
+export const setUserIsOperator = noRows<[userId: string, isOperator: boolean]>({
   name: 'set-operator',
   text: `
 update users set is_operator = $2,
@@ -59,7 +59,7 @@ update users set is_operator = $2,
 where id = $1`,
 });
 
-export const setUserDisabled = none<[userId: string, isDisabled: boolean]>({
+export const setUserDisabled = noRows<[userId: string, isDisabled: boolean]>({
   name: 'disable-user',
   text: `update users set disabled_at = case when $2 then now() end where id = $1`,
 });

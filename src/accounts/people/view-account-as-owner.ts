@@ -3,7 +3,7 @@ import { changeWithAudit } from '../operators/audit-log.ts';
 import type { OwnAccount } from './memberships.ts';
 import { hourMs } from '../../platform/timing/duration.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/statement.ts';
 
 // An operator views an account as its owner sees it. The view belongs to a session, and is written with its entry in the audit log, so
 // that no account is viewed without one. src/api/sign-in/authenticate-session.ts refuses every change by a view.
@@ -41,7 +41,7 @@ export function beginAccountViewAs(
   });
 }
 
-export const clearAccountView = none<[sessionId: string]>({
+export const clearAccountView = noRows<[sessionId: string]>({
   name: 'end-view',
   text: 'update sessions set viewed_account_id = null, viewed_until = null where id = $1',
 });

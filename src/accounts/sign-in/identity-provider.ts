@@ -1,5 +1,5 @@
 import type * as OpenidClient from 'openid-client';
-import { sessionSeconds } from './session-and-security-events.ts';
+import { idleAndAbsoluteSessionSeconds } from './session-and-security-events.ts';
 
 // OpenID Connect: the code flow with PKCE, state and nonce. The library is loaded at the first use.
 
@@ -37,7 +37,7 @@ const timeoutSeconds = 10;
  * The provider must authenticate a person again whose session there is older
  * than this. The parameter also makes providers return `auth_time`.
  */
-const maxAgeSeconds = sessionSeconds.operator.absolute;
+const maxAgeSeconds = idleAndAbsoluteSessionSeconds.operator.absolute;
 
 export function createIdentityProvider(settings: OidcSettings, redirectUri: string) {
   let configuring: Promise<OpenidClient.Configuration> | undefined;

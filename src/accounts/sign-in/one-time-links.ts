@@ -3,7 +3,7 @@ import type { Role } from '../people/role.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
 
 /** `confirm` opens the account of a sign-up. */
 export const linkPurposes = ['setup', 'invite', 'reset', 'confirm'] as const;
@@ -20,10 +20,10 @@ type LinkGrant = {
   readonly role?: Role | undefined;
   readonly isOperator: boolean;
   /** Only of a sign-up. */
-  readonly request?: SignUpRequest | undefined;
+  readonly request?: SignUpLinkDetails | undefined;
 };
 
-export type SignUpRequest = {
+export type SignUpLinkDetails = {
   /** The network that it came from. */
   readonly address: string;
   readonly mailboxHash: Buffer;
@@ -60,7 +60,7 @@ returning expires_at as "expiresAt"`,
   ],
 });
 
-export async function createOneTimeLink(db: Runner, link: LinkGrant): Promise<LinkWithToken> {
+export async function createOneTimeLink(db: StatementRunner, link: LinkGrant): Promise<LinkWithToken> {
   const [linkId, token] = [uuidv7(), newToken()];
   const { expiresAt } = await insertLink(db, linkId, hashToken(token), link);
   return { linkId, purpose: link.purpose, token, expiresAt };
@@ -75,13 +75,17 @@ export function urlOfLink(publicUrl: string, link: LinkWithToken): string {
   return publicUrl + pathOfLink(link);
 }
 
-export type ChangedBy = { readonly actor: string; readonly origin?: Origin | undefined };
+export type ActorAndOrigin = { readonly actor: string; readonly origin?: Origin | undefined };
 export type Invitee = Omit<LinkGrant, 'purpose' | 'email'> & { readonly email: string };
 
 /** Creates an invitation. It replaces the open one to the same e-mail and account. */
-export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invitee): Promise<LinkWithToken> {
+export async function createInvitation(
+  db: StatementRunner,
+  by: ActorAndOrigin,
+  invitee: Invitee,
+): Promise<LinkWithToken> {
   const { email, accountId, role, isOperator } = invitee;
-  await withdrawInvitationsToEmail(db, by, email, accountId);
+  await withdrawInvitationsByEmailAndAccount(db, by, email, accountId);
   await recordSecurityEvent(db, { kind: 'link_made', email, accountId, ...by, details: { email, role, isOperator } });
   return createOneTimeLink(db, { purpose: 'invite', ...invitee });
 }
@@ -98,18 +102,18 @@ export type Link = Omit<LinkGrant, 'request'> & {
 export const openLinkSql = `used_at is null and withdrawn_at is null and expires_at > now()
   and (purpose <> 'setup' or not exists (select from users where is_operator and disabled_at is null))`;
 
-export const linkColumns = `one_time_links.id as "linkId", purpose, email, account_id as "accountId", role,
+export const linkColumnsSql = `one_time_links.id as "linkId", purpose, email, account_id as "accountId", role,
   makes_operator as "isOperator", code_hash as "codeHash", expires_at as "expiresAt"`;
 
 const findByHash = maybeOne<Link, [hash: Buffer]>({
   name: 'find-one-time-link',
   text: `
-select ${linkColumns}, accounts.name as "accountName"
+select ${linkColumnsSql}, accounts.name as "accountName"
 from one_time_links left join accounts on accounts.id = account_id where hash = $1 and ${openLinkSql}`,
 });
 
 /** Finds an open link. A malformed, unknown, used, withdrawn or expired one is undefined, without the reason. */
-export async function findLink(db: Runner, token: string): Promise<Link | undefined> {
+export async function findLink(db: StatementRunner, token: string): Promise<Link | undefined> {
   return isToken(token) ? findByHash(db, hashToken(token)) : undefined;
 }
 
@@ -134,7 +138,7 @@ where account_id = $1 and purpose = 'invite' and ($2::uuid is null or id < $2) a
 /** The open invitations to an e-mail, for all accounts; at most 100. */
 export const listInvitationsToEmail = many<Link, [email: string]>({
   name: 'list-invitations-to-email',
-  text: `select ${linkColumns} from one_time_links where email = $1 and purpose = 'invite' and ${openLinkSql} order by id limit 100`,
+  text: `select ${linkColumnsSql} from one_time_links where email = $1 and purpose = 'invite' and ${openLinkSql} order by id limit 100`,
 });
 
 type OperatorInvitation = Omit<Invitation, 'role'> & Required<Pick<Link, 'accountId' | 'accountName' | 'role'>>;
@@ -162,7 +166,7 @@ with withdrawn as (
 )
 select email, account_id as "accountId" from withdrawn`;
 
-const withChange = ({ actor, origin }: ChangedBy, ...which: readonly (string | undefined)[]) => [
+const withChange = ({ actor, origin }: ActorAndOrigin, ...which: readonly (string | undefined)[]) => [
   actor,
   origin?.address,
   origin?.userAgent,
@@ -170,7 +174,7 @@ const withChange = ({ actor, origin }: ChangedBy, ...which: readonly (string | u
 ];
 
 /** Withdraws an invitation to the account; without an account, one that makes an operator. */
-export const withdrawInvitation = maybeOne<Withdrawn, [by: ChangedBy, linkId: string, accountId?: string]>({
+export const withdrawInvitation = maybeOne<Withdrawn, [by: ActorAndOrigin, linkId: string, accountId?: string]>({
   name: 'withdraw-invitation',
   text: withdrawing(
     `id = $4 and purpose = 'invite' and case when $5::uuid is null then makes_operator else account_id = $5 end`,
@@ -179,28 +183,28 @@ export const withdrawInvitation = maybeOne<Withdrawn, [by: ChangedBy, linkId: st
 });
 
 /** Withdraws the invitations to an e-mail into one account; without an account, those into none. */
-export const withdrawInvitationsToEmail = many<
+export const withdrawInvitationsByEmailAndAccount = many<
   Withdrawn,
-  [by: ChangedBy, email: string, accountId: string | undefined]
+  [by: ActorAndOrigin, email: string, accountId: string | undefined]
 >({
   name: 'withdraw-invitations-to-email',
   text: withdrawing(`email = $4 and account_id is not distinct from $5 and purpose = 'invite'`),
   values: withChange,
 });
 
-export const withdrawLinksToEmail = many<Withdrawn, [by: ChangedBy, email: string]>({
+export const withdrawLinksToEmail = many<Withdrawn, [by: ActorAndOrigin, email: string]>({
   name: 'withdraw-links-to-email',
   text: withdrawing('email = $4'),
   values: withChange,
 });
 
-export const withdrawSetupLinks = none<[]>({
+export const withdrawSetupLinks = noRows<[]>({
   name: 'withdraw-setup-links',
   text: `
 update one_time_links set withdrawn_at = now() where purpose = 'setup' and used_at is null and withdrawn_at is null`,
 });
 
-export const withdrawResetLinks = none<[email: string]>({
+export const withdrawResetLinks = noRows<[email: string]>({
   name: 'withdraw-resets',
   text: `
 update one_time_links set withdrawn_at = now()

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
 import { isSessionStored } from './sessions.ts';
 import { lockUser } from '../people/users.ts';
 
@@ -81,7 +81,7 @@ const deletePasskey = maybeOne<{ name: string }, [userId: string, passkeyId: str
   text: `delete from passkeys where user_id = $1 and id = $2 returning name`,
 });
 
-export const removePasskeys = none<[userId: string]>({
+export const removePasskeys = noRows<[userId: string]>({
   name: 'remove-passkeys',
   text: 'delete from passkeys where user_id = $1',
 });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
-import { none, one } from '../../platform/database/statement.ts';
+import { noRows, one } from '../../platform/database/statement.ts';
 
 // Password attempts, counted for all processes. A source is a network, or a browser with a session of the person, so attacks from
 // elsewhere slow down neither until the e-mail has too many failures.
@@ -30,7 +30,7 @@ inserted as (
 select (select id from inserted) as "tryId", greatest(1, ceil(seconds))::int as "waitSeconds" from waiting`,
 });
 
-const lockEmailHash = none<[email: string]>({
+const lockEmailHash = noRows<[email: string]>({
   name: 'lock-sign-in-tries',
   text: 'select pg_advisory_xact_lock(4202614, hashtext($1))',
 });
@@ -44,7 +44,7 @@ export function countPasswordTry(db: Database, email: string, source: string): P
   });
 }
 
-export const markTrySucceeded = none<[tryId: number]>({
+export const markTrySucceeded = noRows<[tryId: number]>({
   name: 'succeed-sign-in-try',
   text: 'update sign_in_tries set failed = false where id = $1',
 });

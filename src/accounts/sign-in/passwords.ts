@@ -9,15 +9,15 @@ const maxWaiting = 50;
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /** Too many passwords wait to be hashed. This one was not verified. */
-export class PasswordsBusy extends Error {
-  override readonly name = 'PasswordsBusy';
+export class PasswordsBusyError extends Error {
+  override readonly name = 'PasswordsBusyError';
 }
 
 const limit = pLimit(maxConcurrent);
 
 function queued<T>(work: () => Promise<T>): Promise<T> {
   return limit.activeCount + limit.pendingCount >= maxConcurrent + maxWaiting
-    ? Promise.reject(new PasswordsBusy())
+    ? Promise.reject(new PasswordsBusyError())
     : limit(work);
 }
 

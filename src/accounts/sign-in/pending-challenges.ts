@@ -1,5 +1,5 @@
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
-import { maybeOne, type Runner } from '../../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../../platform/database/statement.ts';
 
 // Ceremonies that wait for a response: a passkey's challenge, a visit to the identity provider. Each is consumed once.
 
@@ -29,7 +29,7 @@ returning kind`,
 
 /** Returns the secret of a new proof; undefined if too many are pending. */
 export async function createPendingChallenge(
-  db: Runner,
+  db: StatementRunner,
   {
     kind,
     userId,
@@ -49,6 +49,6 @@ select user_id as "userId", details from consumed where expires_at > now()`,
 });
 
 /** Undefined if the secret is unknown, consumed or expired. */
-export function consumePendingChallenge(db: Runner, kind: ChallengeKind, token: string) {
+export function consumePendingChallenge(db: StatementRunner, kind: ChallengeKind, token: string) {
   return consume(db, hashToken(token), kind);
 }

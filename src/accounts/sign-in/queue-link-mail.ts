@@ -1,6 +1,6 @@
 import { type LinkWithToken, pathOfLink } from './one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import type { Runner } from '../../platform/database/statement.ts';
+import type { StatementRunner } from '../../platform/database/statement.ts';
 
 export type MaybeMailedLink = LinkWithToken & {
   /** False if the link has to be sent by hand. */
@@ -11,7 +11,7 @@ type Addressee = { readonly email: string; readonly accountId?: string | undefin
 
 /** Queues the e-mail with a link in the transaction that creates it. Without a queue the installation has no mail server. */
 export async function queueLinkMail(
-  db: Runner,
+  db: StatementRunner,
   mails: MailQueue | undefined,
   link: LinkWithToken,
   { email: recipient, accountId }: Addressee,

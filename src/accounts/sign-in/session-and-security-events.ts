@@ -1,5 +1,5 @@
 /** Lifetime of a session without use, and in total. Those of operators, who can grant credits, are short. */
-export const sessionSeconds = {
+export const idleAndAbsoluteSessionSeconds = {
   person: { idle: 12 * 3600, absolute: 7 * 24 * 3600 },
   operator: { idle: 3600, absolute: 12 * 3600 },
 } as const;

@@ -1,12 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
-import { recentAuthenticationSeconds, sessionSeconds, type SignedIn } from './session-and-security-events.ts';
+import {
+  recentAuthenticationSeconds,
+  idleAndAbsoluteSessionSeconds,
+  type SignedIn,
+} from './session-and-security-events.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { Origin } from '../people/security-events.ts';
-import { many, maybeOne, one, type Runner } from '../../platform/database/statement.ts';
+import { many, maybeOne, one, type StatementRunner } from '../../platform/database/statement.ts';
 
 const lengthOf = (which: 'idle' | 'absolute') =>
-  `case when is_operator then ${sessionSeconds.operator[which]} else ${sessionSeconds.person[which]} end * interval '1 second'`;
+  `case when is_operator then ${idleAndAbsoluteSessionSeconds.operator[which]} else ${idleAndAbsoluteSessionSeconds.person[which]} end * interval '1 second'`;
 
 const isLive = `disabled_at is null and sessions.expires_at > now() and last_used_at > now() - ${lengthOf('idle')}`;
 
@@ -40,7 +44,7 @@ export type SessionWithToken = { readonly token: string; readonly session: Signe
 
 /** `authenticatedAt`: Unix milliseconds; now by default. */
 export async function createSession(
-  db: Runner,
+  db: StatementRunner,
   userId: string,
   { address, userAgent }: Origin,
   authenticatedAt?: number,
@@ -62,7 +66,7 @@ returning ${signedIn('sessions')}`,
  * Replaces the secret of a session and the time of its authentication, which is now by default. Returns undefined if the session has ended.
  */
 export async function renewTokenAndAuthentication(
-  db: Runner,
+  db: StatementRunner,
   sessionId: string,
   authenticatedAt?: number,
 ): Promise<SessionWithToken | undefined> {
@@ -100,7 +104,7 @@ left join accounts on accounts.id = account_id`,
 
 /** Finds a live session of an enabled user. Background requests do not count as use of the session. */
 export async function findAndTouchSession(
-  db: Runner,
+  db: StatementRunner,
   token: string,
   lookup: Lookup,
 ): Promise<SessionWithRole | undefined> {

@@ -1,7 +1,7 @@
 import type { SignedIn } from './session-and-security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Runner } from '../../platform/database/statement.ts';
-import { grantAccess, shareLockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
+import type { StatementRunner } from '../../platform/database/statement.ts';
+import { raiseRightsByInvitation, shareLockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
 import { consumeLink, type Link, withdrawResetLinks } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../people/security-events.ts';
@@ -22,7 +22,7 @@ type Proof =
   | { readonly means: 'passkey'; readonly passkeyId: string; readonly counter: number }
   | { readonly means: 'password'; readonly checkedHash: string };
 
-export type SignInContext = {
+export type UserOriginAndEarlierSession = {
   readonly user: Pick<User, 'userId' | 'email'>;
   readonly origin: Origin;
   /** The browser's earlier session, which ends. */
@@ -30,47 +30,53 @@ export type SignInContext = {
 };
 
 /** The user was disabled, or their password or passkey replaced, after the proof was verified. */
-export class ProofOutdated extends Error {
-  override readonly name = 'ProofOutdated';
+export class SignInProofOutdatedError extends Error {
+  override readonly name = 'SignInProofOutdatedError';
 }
 
 /**
  * Locks an authenticated user, so that a reset or a disablement happens before or after, and not in between. Passwords are
- * verified outside of transactions, so the hash is compared again. Throws `ProofOutdated`.
+ * verified outside of transactions, so the hash is compared again. Throws `SignInProofOutdatedError`.
  */
-async function lockProven(db: Runner, userId: string, checkedHash?: string): Promise<User> {
+async function lockProven(db: StatementRunner, userId: string, checkedHash?: string): Promise<User> {
   const user = await lockUser(db, userId);
   const isReplaced = checkedHash !== undefined && checkedHash !== user?.passwordHash;
-  if (user === undefined || user.isDisabled || isReplaced) throw new ProofOutdated();
+  if (user === undefined || user.isDisabled || isReplaced) throw new SignInProofOutdatedError();
   return user;
 }
 
 const hashOf = (proof: Proof) => (proof.means === 'password' ? proof.checkedHash : undefined);
 
-export function signIn(db: Database, proven: SignInContext & Proof): Promise<SessionWithToken> {
+export function signInWithVerifiedProof(
+  db: Database,
+  proven: UserOriginAndEarlierSession & Proof,
+): Promise<SessionWithToken> {
   return db.transaction(async (run) => {
     await lockProven({ run }, proven.user.userId, hashOf(proven));
     if (proven.means === 'passkey' && (await touchPasskey({ run }, proven.passkeyId, proven.counter)) === undefined)
-      throw new ProofOutdated();
+      throw new SignInProofOutdatedError();
     return openRecordedSession({ run }, proven);
   });
 }
 
-type Opening = SignInContext & {
+type Opening = UserOriginAndEarlierSession & {
   readonly means: Proof['means'] | 'link';
   readonly authenticatedAt?: number | undefined;
 };
 
 /** Creates a session for a user whom the transaction has locked. */
-export async function openRecordedSession(db: Runner, { user, origin, means, before, authenticatedAt }: Opening) {
+export async function openRecordedSession(
+  db: StatementRunner,
+  { user, origin, means, before, authenticatedAt }: Opening,
+) {
   const { userId, email } = user;
   if (before !== undefined) await endSession(db, before.userId, before.sessionId);
   await recordSecurityEvent(db, { kind: 'signed_in', userId, email, origin, details: { means } });
   return createSession(db, userId, origin, authenticatedAt);
 }
 
-/** Renews a session after another authentication; undefined if it has ended. Throws `ProofOutdated`. */
-export function reauthenticate(
+/** Renews a session after another authentication; undefined if it has ended. Throws `SignInProofOutdatedError`. */
+export function renewSessionWithVerifiedProof(
   db: Database,
   { sessionId, userId, email }: SignedIn,
   origin: Origin,
@@ -122,9 +128,9 @@ export function endOtherSessions(
 
 /**
  * Changes a password, renews this session and ends the others. Returns undefined, and changes nothing, if this session has ended.
- * Throws `ProofOutdated`.
+ * Throws `SignInProofOutdatedError`.
  */
-export function changePassword(
+export function setPasswordAndEndOtherSessions(
   db: Database,
   { sessionId, userId, email }: SignedIn,
   origin: Origin,
@@ -142,7 +148,7 @@ export function changePassword(
   });
 }
 
-export type LinkAcceptance = Pick<SignInContext, 'origin' | 'before'> & {
+export type LinkAcceptance = Pick<UserOriginAndEarlierSession, 'origin' | 'before'> & {
   readonly link: Link;
   readonly email: string;
   /** The hash of a new password: of a new user, or after a reset. */
@@ -151,7 +157,7 @@ export type LinkAcceptance = Pick<SignInContext, 'origin' | 'before'> & {
   readonly checkedHash?: string | undefined;
 };
 
-/** Accepts a link and signs the person in; undefined if the link is no longer open. Throws `ProofOutdated`. */
+/** Accepts a link and signs the person in; undefined if the link is no longer open. Throws `SignInProofOutdatedError`. */
 export function acceptLinkAndSignIn(db: Database, acceptance: LinkAcceptance): Promise<SessionWithToken | undefined> {
   const { link, email, passwordHash, checkedHash, origin, before } = acceptance;
   return db.transaction(async (run) => {
@@ -171,7 +177,7 @@ export function acceptLinkAndSignIn(db: Database, acceptance: LinkAcceptance): P
 }
 
 /** The account that a link leads into, which stays open until the transaction ends. */
-async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
+async function lockAccountOf(db: StatementRunner, { purpose, accountId }: Link) {
   if (purpose === 'setup') {
     const first = await shareLockOldestOpenAccount(db);
     return first && ({ ...first, role: 'owner' } as const);
@@ -180,19 +186,19 @@ async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
 }
 
 /** Replaces the password, and removes passkeys and sessions, because an intruder who has one may be the reason for the reset. */
-async function resetUser(db: Runner, userId: string, passwordHash: string | undefined): Promise<void> {
+async function resetUser(db: StatementRunner, userId: string, passwordHash: string | undefined): Promise<void> {
   if (passwordHash !== undefined) await writePasswordHash(db, userId, passwordHash);
   await removePasskeys(db, userId);
   await endSessionsOfUser(db, userId);
 }
 
 export async function grantFromLink(
-  db: Runner,
+  db: StatementRunner,
   user: User,
   { purpose, accountId, role, isOperator }: Pick<Link, 'purpose' | 'accountId' | 'role' | 'isOperator'>,
   origin: Origin,
 ): Promise<void> {
-  await grantAccess(db, user, { accountId, role, isOperator });
+  await raiseRightsByInvitation(db, user, { accountId, role, isOperator });
   const { userId, email } = user;
   const details = { purpose, role, isOperator };
   await recordSecurityEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });

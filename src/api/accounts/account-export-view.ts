@@ -3,7 +3,7 @@ import { findAccount } from '../../accounts/accounts.ts';
 import { listAccountUploads } from '../../tasks/end/close-account-rows.ts';
 import { readBalanceAndEntries } from '../../credits/ledger/ledger-entries.ts';
 import { presentSpendCap } from '../credits/spend-cap-routes.ts';
-import { listSpendCaps } from '../../accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount } from '../../accounts/limits/spend-caps.ts';
 import { presentTopUp } from '../payments/top-up-view.ts';
 import { listTopUps } from '../../credits/payments/top-ups.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -20,7 +20,7 @@ import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { listOwnCallbacks, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import { maxUploads, uploadKey } from '../../media/references/upload-rules.ts';
+import { maxUploadsOfAccount, uploadKey } from '../../media/references/upload-rules.ts';
 import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkSigner, presentListedTask } from '../tasks/task-view.ts';
@@ -37,7 +37,7 @@ type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
  * Streams all data of an account as lines of JSON. The last line counts the others, so that a client does not mistake a part for the whole.
  * Yields nothing for an unknown account.
  */
-export async function* exportAccount(
+export async function* streamAccountAsJsonLines(
   db: Database,
   resultStore: LinkSigner,
   accountId: string,
@@ -80,7 +80,7 @@ async function* pagesOf(db: Database, resultStore: LinkSigner, accountId: string
     (last?: { topUpId: string }) => listTopUps(db, { accountId, before: last?.topUpId, limit }),
     (topUp) => ({ kind: 'topUp', ...presentTopUp(topUp, { isOwner: true }) }),
   );
-  yield (await listSpendCaps(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentSpendCap(cap) }));
+  yield (await listSpendCapsOfAccount(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentSpendCap(cap) }));
   const nowMs = Date.now();
   yield* paged(
     async (last?: Listed) =>
@@ -106,7 +106,7 @@ async function* pagesOf(db: Database, resultStore: LinkSigner, accountId: string
     (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit }),
     ({ expiresAt: expireTime, ...invitation }) => ({ kind: 'invitation', ...invitation, expireTime }),
   );
-  const uploads = await listAccountUploads(db, accountId, maxUploads);
+  const uploads = await listAccountUploads(db, accountId, maxUploadsOfAccount);
   yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
   yield* paged(
     (last?: { eventId: number }) => listAccountSecurityEvents(db, accountId, { before: last?.eventId, limit }),

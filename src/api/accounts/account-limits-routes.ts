@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { type RateLimiter, rateKeyOf } from '../core/limits/rate-limits.ts';
-import { capPeriods, listSpendCaps } from '../../accounts/limits/spend-caps.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { type RateLimiter, rateLimitKeyOfCaller } from '../core/limits/rate-limits.ts';
+import { capPeriods, listSpendCapsOfAccount } from '../../accounts/limits/spend-caps.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { type Rate, rateLeft } from '../../platform/timing/rate-limit.ts';
+import { type Rate, rateLeft } from '../../platform/timing/rate.ts';
 import { findAccountLimitUse, fixedAccountLimits } from '../../library/limits/account-limit-use.ts';
-import { presentRate } from './ledger-entry-view.ts';
+import { presentRequestRate } from './ledger-entry-view.ts';
 
 const count = z.int().nonnegative();
 const usage = z.strictObject({ used: count, limit: count });
@@ -23,7 +23,9 @@ const limitsSchema = z
     creates: rate,
     reads: rate,
     spendCaps: z
-      .array(z.strictObject({ period: z.enum(capPeriods), cap: count, spent: count, resetTime: unixMs.nullable() }))
+      .array(
+        z.strictObject({ period: z.enum(capPeriods), cap: count, spent: count, resetTime: unixMsSchema.nullable() }),
+      )
       .meta({ description: 'Those of the whole account. Keys and members may have others.' }),
     uploads: usage,
     uploadedBytes: usage,
@@ -44,7 +46,7 @@ type Deps = WithDb & {
   readonly promptRetentionMs: number | undefined;
 };
 
-export const showLimits = defineEndpoint({
+export const getLimitsEndpoint = defineEndpoint({
   operationId: 'getLimits',
   route: 'GET /api/v1/limits',
   scope: 'credits:read',
@@ -55,13 +57,13 @@ export const showLimits = defineEndpoint({
   handler: async ({ caller }, deps: Deps) => {
     const { db, createRate, reads, retentionMs, promptRetentionMs } = deps;
     const { accountId } = caller;
-    const [used, caps] = await Promise.all([findAccountLimitUse(db, accountId), listSpendCaps(db, accountId)]);
+    const [used, caps] = await Promise.all([findAccountLimitUse(db, accountId), listSpendCapsOfAccount(db, accountId)]);
     if (used === undefined) throw new Error(`account ${accountId} of a caller not found`);
     const limited = (name: keyof typeof fixedAccountLimits) => ({ used: used[name], limit: fixedAccountLimits[name] });
     return {
       unfinishedTasks: { used: used.unfinishedTasks, limit: used.maxUnfinishedTasks },
       creates: presentLeft(used.createRate ?? createRate, (own) => rateLeft(own, used.createDueInMs).remaining),
-      reads: presentLeft(reads?.rate, () => reads?.peek(rateKeyOf(caller)).remaining ?? 0),
+      reads: presentLeft(reads?.rate, () => reads?.peek(rateLimitKeyOfCaller(caller)).remaining ?? 0),
       spendCaps: caps
         .filter(({ subject }) => subject === 'account')
         .map(({ period, credits: cap, spent, resetsAt }) => ({ period, cap, spent, resetTime: resetsAt ?? null })),
@@ -77,6 +79,6 @@ export const showLimits = defineEndpoint({
 });
 
 function presentLeft(limit: Rate | undefined, remainingOf: (limit: Rate) => number) {
-  const shown = presentRate(limit);
+  const shown = presentRequestRate(limit);
   return limit === undefined || shown === null ? null : { ...shown, remaining: remainingOf(limit) };
 }

@@ -1,20 +1,20 @@
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
 import {
-  listUsageDays,
+  listUsageByDayAndPrice,
   maxSummaryTasksCounted,
   summarizeAccount,
 } from '../../credits/reports/account-usage-and-summary.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 import { creditBalanceSchema } from './ledger-entry-view.ts';
 import { booleanParameter, strictQuery } from '../core/query-parameters.ts';
 import { presentUsageDay, usageDaySchema } from '../credits/credit-routes.ts';
 
 const count = z.int().min(0).max(maxSummaryTasksCounted);
 
-export const showOverview = defineEndpoint({
+export const getOverviewEndpoint = defineEndpoint({
   operationId: 'getOverview',
   route: 'GET /api/v1/overview',
   scope: 'credits:read',
@@ -37,7 +37,7 @@ export const showOverview = defineEndpoint({
         .strictObject({ hasKey: z.boolean(), hasTask: z.boolean(), hasCallback: z.boolean() })
         .meta({ description: 'Steps that the account has taken at least once.' }),
       books: z.strictObject({
-        auditedTime: unixMs.nullable().meta({ description: 'When the ledger was last audited.' }),
+        auditedTime: unixMsSchema.nullable().meta({ description: 'When the ledger was last audited.' }),
         violations: z.int().nonnegative().meta({ description: "Unresolved errors in this account's ledger." }),
       }),
     })
@@ -46,7 +46,7 @@ export const showOverview = defineEndpoint({
     const today = Math.floor(now() / dayMs) * dayMs;
     const [summary, days] = await Promise.all([
       summarizeAccount(db, accountId),
-      query.days ? listUsageDays(db, { accountId, fromMs: today - 6 * dayMs, toMs: today + dayMs }) : [],
+      query.days ? listUsageByDayAndPrice(db, { accountId, fromMs: today - 6 * dayMs, toMs: today + dayMs }) : [],
     ]);
     const { balance, hasKey, hasTask, hasCallback, auditedAt = null, violations } = summary;
     const { waiting, queuing, generating, success, fail } = summary;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { PaymentProvider } from '../../credits/payments/payment-provider.ts';
 import { listModelTroubles } from '../../tasks/jobs/model-trouble.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import { maxCredits, unixMs, wholeNumberField } from '../core/request-fields.ts';
+import { maxCredits, unixMsSchema, wholeNumberField } from '../core/request-fields.ts';
 import { creditBalanceSchema } from './ledger-entry-view.ts';
 import { findBalanceAndThreshold } from '../../library/limits/account-limit-use.ts';
 import { setLowBalanceThreshold } from '../../credits/ledger/set-low-balance-threshold.ts';
@@ -17,15 +17,15 @@ const troubleSchema = z.strictObject({
       '`slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. `failing`: it accepts tasks, but most of ' +
       'its last videos failed.',
   }),
-  retryTime: unixMs.nullable().meta({ description: 'The next attempt; null if none is planned.' }),
-  estimatedEndTime: unixMs.nullable().meta({
+  retryTime: unixMsSchema.nullable().meta({ description: 'The next attempt; null if none is planned.' }),
+  estimatedEndTime: unixMsSchema.nullable().meta({
     description: 'When the model probably works again and the tasks that wait have begun; null if that is unknown.',
   }),
 });
 
-type Deps = WithDb & WithCatalogue & { readonly payments: PaymentProvider | undefined };
+type Deps = WithDb & WithCatalogueGetter & { readonly payments: PaymentProvider | undefined };
 
-export const showStatus = defineEndpoint({
+export const getStatusEndpoint = defineEndpoint({
   operationId: 'getStatus',
   route: 'GET /api/v1/status',
   scope: 'credits:read',
@@ -63,7 +63,7 @@ export const showStatus = defineEndpoint({
 
 const lowBalance = wholeNumberField(1, maxCredits, `must be null or a whole number from 1 to ${maxCredits}`).nullable();
 
-export const chooseLowBalance = defineEndpoint({
+export const setLowBalanceEndpoint = defineEndpoint({
   operationId: 'setLowBalance',
   route: 'POST /api/v1/credits/low-balance',
   scope: 'keys:write',

@@ -1,37 +1,37 @@
 import { validate as isUuid } from 'uuid';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { z } from 'zod';
 import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/keys/scopes-and-caller.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
-  createKeyWithinLimit,
+  createKeyWithinAllLimits,
   createKeyAs,
   type MadeKey,
   maxActiveKeys,
   revokeApiKey,
   revokeKeyAs,
   rotateAccountKey,
-  type KeyLimitReached,
+  type TooManyKeysOutcome,
 } from '../../accounts/keys/keys.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { spendCapInputFields } from '../credits/spend-cap-routes.ts';
-import { type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
+import { type ModelsByName, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import {
-  futureError,
+  notFutureTimeMessage,
   idField,
   maxUnixMs,
   oneOf,
   uncheckedIdField,
-  overlapField,
+  secretOverlapSecondsField,
   oneLineTextField,
 } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { keySchema, presentKey, readKeysWithRecentUse, usedKeySchema } from './key-view.ts';
 
-type CreateDeps = WithDb & WithClock & WithCatalogue;
+type CreateDeps = WithDb & WithClock & WithCatalogueGetter;
 
 const listed = {
   description: 'Lists active keys first, then revoked and expired keys, newest first. At most 1,000.',
@@ -90,7 +90,7 @@ const newKeyFields = (whichScopes: string) => ({
     .nullish()
     .meta({ description: 'Limits of its spending, in credits by day and month (UTC) and in total.' }),
   expireTime: z
-    .int({ error: futureError })
+    .int({ error: notFutureTimeMessage })
     .max(maxUnixMs)
     .meta({ description: 'Unix milliseconds; never expires by default.' })
     .nullish(),
@@ -104,7 +104,7 @@ const maxModelsOfKey = 100;
 function newKey(
   { name, dialect, models, mergeRepeats, caps, expireTime }: NewKey,
   nowMs: number,
-  catalogue: ModelCatalogue,
+  catalogue: ModelsByName,
 ) {
   const unknown = (models ?? []).flatMap((model, index) => {
     const message = unknownModelRefusal(catalogue, model);
@@ -113,7 +113,7 @@ function newKey(
   if (unknown.length > 0) throw invalidRequest(unknown);
   const expiresAt = expireTime ?? undefined;
   if (expiresAt !== undefined && expiresAt <= nowMs) {
-    throw invalidRequest([{ path: 'expireTime', message: futureError }]);
+    throw invalidRequest([{ path: 'expireTime', message: notFutureTimeMessage }]);
   }
   const named = models === null || models === undefined ? undefined : [...new Set(models)];
   const rules = { models: named, mergeRepeats: mergeRepeats ?? undefined, caps: caps ?? undefined };
@@ -124,7 +124,7 @@ const secretSchema = z.string().meta({ description: 'The key. Store it: it is sh
 
 const tooManyKeys = () => new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
 
-function presentMadeKey(outcome: MadeKey | KeyLimitReached) {
+function presentMadeKey(outcome: MadeKey | TooManyKeysOutcome) {
   if (outcome.kind === 'too_many_keys') throw tooManyKeys();
   return { ...presentKey(outcome.apiKey), key: outcome.key };
 }
@@ -147,7 +147,7 @@ const create = defineEndpoint({
     const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now(), catalogue().models) };
     // A key must not do what its creator may do only after re-authentication.
     if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
-    const made = await createKeyWithinLimit(db, key, by.kind === 'key' ? by.keyId : undefined);
+    const made = await createKeyWithinAllLimits(db, key, by.kind === 'key' ? by.keyId : undefined);
     if (made.kind === 'beyond_caller') throw invalidRequest([...made.errors]);
     return presentMadeKey(made);
   },
@@ -200,7 +200,7 @@ const rotate = defineEndpoint({
   description:
     'Creates a key with the same name, scopes, dialect, models, rules and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
     '(a day by default), so that clients can switch. A key cannot rotate a key that may do more, and the new key expires no later than the calling one.',
-  body: z.strictObject({ keyId: uncheckedIdField, overlapSeconds: overlapField }),
+  body: z.strictObject({ keyId: uncheckedIdField, overlapSeconds: secretOverlapSecondsField }),
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
     .meta({ id: 'RotatedApiKey' }),

@@ -4,8 +4,8 @@ import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { listApiKeys } from '../../accounts/keys/keys.ts';
 import { listKeyUses, maxTasksOfKeyUses } from '../../credits/reports/account-usage-and-summary.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 export const keySchema = z
   .strictObject({
@@ -16,16 +16,16 @@ export const keySchema = z
     dialect: z.enum(dialects).meta({ description: 'The spelling of requests and records.' }),
     models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null for all.' }),
     mergeRepeats: z.boolean().meta({ description: 'Identical creates within a minute are one task.' }),
-    createTime: unixMs,
-    expireTime: unixMs.nullable(),
-    lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
-    revokeTime: unixMs.nullable(),
+    createTime: unixMsSchema,
+    expireTime: unixMsSchema.nullable(),
+    lastUseTime: unixMsSchema.nullable().meta({ description: 'Accurate to about a minute.' }),
+    revokeTime: unixMsSchema.nullable(),
   })
   .meta({ id: 'ApiKey' });
 
 export function presentKey(key: ApiKey) {
   const { createdAt: createTime, expiresAt: expireTime, lastUsedAt: lastUseTime, revokedAt: revokeTime } = key;
-  return pickSchemaFields(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
+  return pickRowFieldsBySchema(keySchema, { ...key, createTime, expireTime, lastUseTime, revokeTime });
 }
 
 export const usedKeySchema = keySchema

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { Rate } from '../../platform/timing/rate-limit.ts';
+import type { Rate } from '../../platform/timing/rate.ts';
 import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/ledger-entries.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 export const creditBalanceSchema = z
   .int()
   .meta({ description: 'Below zero after a payment for credits that are spent was returned.' });
 
-export const rateSchema = z
+export const requestRateSchema = z
   .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
   .nullable();
 
-export function presentRate(rate: Rate | undefined) {
+export function presentRequestRate(rate: Rate | undefined) {
   return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
 }
 
@@ -29,5 +29,5 @@ export const ledgerEntrySchema = z
   .meta({ id: 'LedgerEntry' });
 
 export function presentLedgerEntry(entry: LedgerEntry) {
-  return pickSchemaFields(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
+  return pickRowFieldsBySchema(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
 }

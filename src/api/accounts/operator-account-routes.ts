@@ -18,7 +18,7 @@ import {
   oneOf,
   oneLineTextField,
   reasonField,
-  unixMs,
+  unixMsSchema,
   wholeNumberField,
 } from '../core/request-fields.ts';
 import {
@@ -29,8 +29,8 @@ import {
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
-import { creditBalanceSchema, presentRate, rateSchema } from './ledger-entry-view.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { creditBalanceSchema, presentRequestRate, requestRateSchema } from './ledger-entry-view.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { requireExisting } from '../core/http-error.ts';
 
 const accountSchema = z
@@ -40,20 +40,20 @@ const accountSchema = z
     balance: creditBalanceSchema,
     unfinishedTasks: z.int().nonnegative(),
     maxUnfinishedTasks: z.int().nonnegative(),
-    creates: rateSchema.meta({
+    creates: requestRateSchema.meta({
       description: "The account's own rate of creates; null for the default.",
     }),
-    suspendTime: unixMs.nullable(),
-    closeTime: unixMs.nullable(),
-    createTime: unixMs,
+    suspendTime: unixMsSchema.nullable(),
+    closeTime: unixMsSchema.nullable(),
+    createTime: unixMsSchema,
   })
   .meta({ id: 'Account' });
 
 export function presentAccount(account: Account) {
   const { createRate, suspendedAt: suspendTime, closedAt: closeTime, createdAt: createTime } = account;
-  return pickSchemaFields(accountSchema, {
+  return pickRowFieldsBySchema(accountSchema, {
     ...account,
-    creates: presentRate(createRate),
+    creates: presentRequestRate(createRate),
     suspendTime,
     closeTime,
     createTime,

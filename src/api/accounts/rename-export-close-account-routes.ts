@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { renameOwnAccount } from '../../accounts/rename-account.ts';
 import { closeOwnAccount } from '../../tasks/end/close-account-rows.ts';
-import { exportAccount } from './account-export-view.ts';
+import { streamAccountAsJsonLines } from './account-export-view.ts';
 import { maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
-import { requestOriginOf } from '../sign-in/authenticate-session.ts';
+import { addressAndUserAgentOf } from '../sign-in/authenticate-session.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { invalidRequest } from '../core/http-error.ts';
@@ -21,7 +21,7 @@ const rename = defineEndpoint({
   data: z.strictObject({ accountId: z.string(), name: z.string() }),
   failures: ['account_closed'],
   handler: async ({ session, accountId, input: { name }, ctx }, { db }) => {
-    await renameOwnAccount(db, { session, accountId, origin: requestOriginOf(ctx) }, name);
+    await renameOwnAccount(db, { session, accountId, origin: addressAndUserAgentOf(ctx) }, name);
     return { accountId, name };
   },
 });
@@ -41,7 +41,7 @@ const close = defineEndpoint({
   handler: async ({ session, accountId, input, ctx }, { db }) => {
     if (input.accountId !== accountId)
       throw invalidRequest([{ path: 'accountId', message: 'must be the id of the account' }]);
-    await closeOwnAccount(db, { session, accountId, origin: requestOriginOf(ctx) });
+    await closeOwnAccount(db, { session, accountId, origin: addressAndUserAgentOf(ctx) });
     return { accountId };
   },
 });
@@ -61,7 +61,7 @@ const exportAll = defineEndpoint({
   data: z.custom<Readable>(),
   handler: ({ accountId, ctx }, { db, resultStore }: WithDb & { readonly resultStore: LinkSigner }) => {
     ctx.set('Content-Disposition', 'attachment; filename="account.jsonl"');
-    return Promise.resolve(Readable.from(exportAccount(db, resultStore, accountId)));
+    return Promise.resolve(Readable.from(streamAccountAsJsonLines(db, resultStore, accountId)));
   },
 });
 

@@ -15,7 +15,7 @@ export function brandHead(brand: Brand): Html {
 /**
  * The logo of the brand, or the default one, for an element of the size that the page sets for `.brand-mark`. The name stands beside it.
  */
-export function brandMark(brand: Brand): Html {
+export function brandLogoHtml(brand: Brand): Html {
   const logo = logoAddress(brand);
   if (logo !== undefined) return html`<img class="brand-mark" src="${logo}" alt="" />`;
   return html`<svg class="brand-mark" viewBox="0 0 26 26" aria-hidden="true">
@@ -45,7 +45,7 @@ export function fillTemplate(template: string, brand: Brand, parts: Readonly<Rec
     brand: brandDataAttributeValue(brand),
     brandName: escapeHtml(brand.name),
     brandHead: brandHead(brand).html,
-    brandMark: brandMark(brand).html,
+    brandMark: brandLogoHtml(brand).html,
     brandLinks: brandLinks(brand).html,
     ...parts,
   };

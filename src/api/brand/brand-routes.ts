@@ -1,4 +1,4 @@
-import { consoleHeaders } from '../console/console-headers.ts';
+import { buildConsoleHeaders } from '../console/console-headers.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accentStyle } from '../../platform/brand/accent.ts';
@@ -10,7 +10,7 @@ const cacheControl = 'public, max-age=300';
 export function addBrandRoutes(router: AppRouter, { logo, accent }: Brand): void {
   const send = (ctx: Context, type: string, body: Buffer | string | undefined) => {
     if (body === undefined) throw new HttpError('unknown_endpoint');
-    ctx.set({ ...consoleHeaders([]), 'Content-Type': type, 'Cache-Control': cacheControl });
+    ctx.set({ ...buildConsoleHeaders([]), 'Content-Type': type, 'Cache-Control': cacheControl });
     ctx.body = body;
   };
   router.get('/brand/logo', (ctx) => send(ctx, logo?.type ?? '', logo?.bytes));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import {
-  attemptsInList,
+  maxListedAttempts,
   requestRedelivery,
   type Delivery,
   deliveryStates,
@@ -31,19 +31,24 @@ import {
   strictQuery,
   taskIdParameter,
   textParameter,
-  wholeParameter,
+  wholeNumberParameter,
 } from '../core/query-parameters.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import {
   attemptDetailsSchema,
   callbackSchema,
   operatorCallbackSchema,
-  presentAttempt,
+  presentOwnAttemptDetails,
   presentCallback,
-  presentOperatorAttempt,
+  presentOperatorAttemptDetails,
   presentOperatorCallback,
 } from './callback-view.ts';
-import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
+import {
+  type RedeliverDeps,
+  redeliveredSchema,
+  redeliverSinceSchema,
+  startRedeliveries,
+} from './redeliver-failed-callbacks.ts';
 import { callbackSecretEndpoints } from './signing-secret-routes.ts';
 
 const list = defineEndpoint({
@@ -53,7 +58,7 @@ const list = defineEndpoint({
   summary: 'List callbacks and their attempts',
   description:
     'With `taskId`, lists the callback of one task: none before the task ends, or without `callBackUrl`. Otherwise, lists all callbacks of ' +
-    `the account, newest first, each with its latest ${attemptsInList} attempts.`,
+    `the account, newest first, each with its latest ${maxListedAttempts} attempts.`,
   query: strictQuery({
     taskId: taskIdParameter.optional(),
     state: oneOf(deliveryStates).optional(),
@@ -92,7 +97,7 @@ const attemptQuery = strictQuery({
   deliveryId: textParameter('is required')
     .min(1)
     .meta({ description: 'The `taskId` of a callback, or the `eventId` of an event.' }),
-  attempt: wholeParameter(1, maxAttemptNumber).optional().meta({ description: 'The latest one by default.' }),
+  attempt: wholeNumberParameter(1, maxAttemptNumber).optional().meta({ description: 'The latest one by default.' }),
 });
 
 const showAttempt = defineEndpoint({
@@ -108,7 +113,7 @@ const showAttempt = defineEndpoint({
   failures: ['attempt_not_found'],
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { delivery, attempt } = await recordedAttempt(db, query);
-    const own = delivery.accountId === accountId ? presentAttempt(delivery, attempt, Date.now()) : undefined;
+    const own = delivery.accountId === accountId ? presentOwnAttemptDetails(delivery, attempt, Date.now()) : undefined;
     return requireExisting(own, 'attempt_not_found');
   },
 });
@@ -122,7 +127,7 @@ const adminShowAttempt = defineEndpoint({
   failures: ['attempt_not_found'],
   handler: async ({ query }, { db }) => {
     const { delivery, attempt } = await recordedAttempt(db, query);
-    return presentOperatorAttempt(delivery, attempt);
+    return presentOperatorAttemptDetails(delivery, attempt);
   },
 });
 
@@ -141,7 +146,7 @@ const redeliverAll = defineEndpoint({
   description:
     'Redelivers every callback in the state `failed` of a task that ended at `since` or later, for instance after an outage of the ' +
     `receiver. Sends at most ${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
-  body: redeliveredSince,
+  body: redeliverSinceSchema,
   data: redeliveredSchema,
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
     const owed = await makeFailedCallbacksPending(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
@@ -155,7 +160,7 @@ const adminListFailed = defineEndpoint({
   summary: 'List undelivered callbacks and events of all accounts',
   description:
     'Lists callbacks and events that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
-    `one from the list without affecting paging. Each has its latest ${attemptsInList} attempts.`,
+    `one from the list without affecting paging. Each has its latest ${maxListedAttempts} attempts.`,
   query: strictQuery(timedPageParameters),
   data: z.strictObject({ callbacks: z.array(operatorCallbackSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {

@@ -12,16 +12,16 @@ import { hiddenValue, maxRecordedBodyChars } from '../../tasks/callbacks/recorde
 import {
   recordedErrorKind,
   isPublicReceiverError,
-  type ReceiverError,
-  receiverError,
-  receiverErrors,
+  type ReceiverErrorKind,
+  receiverErrorForAccount,
+  receiverErrorKinds,
 } from '../../tasks/callbacks/receiver-error.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 /** The part of an attempt, and of a test, that explains its failure. */
 export const deliveryErrorSchema = z
-  .enum([...receiverErrors, 'redirected'])
+  .enum([...receiverErrorKinds, 'redirected'])
   .nullable()
   .meta({
     description:
@@ -31,14 +31,14 @@ export const deliveryErrorSchema = z
   });
 
 /** Takes the status of the response, or why there was none. */
-export function deliveryErrorOfOutcome(outcome: number | ReceiverError): z.output<typeof deliveryErrorSchema> {
+export function deliveryErrorOfOutcome(outcome: number | ReceiverErrorKind): z.output<typeof deliveryErrorSchema> {
   if (typeof outcome !== 'number') return outcome;
   return outcome >= 300 && outcome < 400 ? 'redirected' : null;
 }
 
 const attemptSchema = z.strictObject({
   attempt: z.int().positive(),
-  startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
+  startTime: unixMsSchema.meta({ description: 'Unix milliseconds, in whole seconds.' }),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
   durationMs: z.int().nonnegative().nullable(),
   error: deliveryErrorSchema,
@@ -73,9 +73,11 @@ export const deliveryFields = {
   webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
   url: z.string(),
   state: z.enum(deliveryStates),
-  createTime: unixMs,
-  completeTime: unixMs.nullable(),
-  nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
+  createTime: unixMsSchema,
+  completeTime: unixMsSchema.nullable(),
+  nextAttemptTime: unixMsSchema
+    .nullable()
+    .meta({ description: 'The latest start of the next attempt; null without one.' }),
   attempts: z.array(attemptSchema).meta({ description: `Newest first, at most ${maxStoredAttempts}.` }),
 };
 
@@ -107,7 +109,7 @@ export const operatorCallbackSchema = callbackSchema
  * attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
-  return pickSchemaFields(callbackSchema, {
+  return pickRowFieldsBySchema(callbackSchema, {
     taskId: delivery.deliveryId,
     ...presentOwnDelivery(delivery, attempts, now),
   });
@@ -128,7 +130,7 @@ export function presentOwnDelivery(delivery: Delivery, attempts: readonly Delive
     completeTime: state === 'pending' ? null : completedAt,
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
     attempts: visible.map((attempt) =>
-      pickSchemaFields(attemptSchema, {
+      pickRowFieldsBySchema(attemptSchema, {
         ...attemptFieldsOf(attempt),
         startTime: wholeSeconds(attempt.startedAt),
         durationMs: attempt.status === undefined && !isPublicReceiverError(attempt.error) ? null : attempt.durationMs,
@@ -138,13 +140,13 @@ export function presentOwnDelivery(delivery: Delivery, attempts: readonly Delive
 }
 
 /** Presents one attempt to its account; undefined while a client must not learn about it. */
-export function presentAttempt(delivery: Delivery, attempt: RecordedAttempt, now: number) {
+export function presentOwnAttemptDetails(delivery: Delivery, attempt: RecordedAttempt, now: number) {
   const [shown] = presentOwnDelivery(delivery, [attempt], now).attempts;
   return shown && { ...shown, ...exchangeParts(delivery, attempt, attempt.exchange?.response?.isPublic === true) };
 }
 
-export function presentOperatorAttempt(delivery: Delivery, attempt: RecordedAttempt) {
-  return pickSchemaFields(attemptDetailsSchema, {
+export function presentOperatorAttemptDetails(delivery: Delivery, attempt: RecordedAttempt) {
+  return pickRowFieldsBySchema(attemptDetailsSchema, {
     ...attemptFieldsOf(attempt),
     ...exchangeParts(delivery, attempt, true),
   });
@@ -173,7 +175,7 @@ function headerOf([name, value]: readonly [name: string, value: string]) {
 /** Presents a callback or an event to operators: with exact times, and the receiver's responses. */
 export function presentOperatorCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[]) {
   const { accountId, accountName = null, redeliveries, state, finishedAt, dueAt } = delivery;
-  return pickSchemaFields(operatorCallbackSchema, {
+  return pickRowFieldsBySchema(operatorCallbackSchema, {
     taskId: delivery.taskId,
     event: delivery.event,
     ...fieldsOf(delivery),
@@ -201,7 +203,7 @@ function attemptFieldsOf({ attempt, startedAt, status, durationMs, error }: Deli
     startTime: startedAt,
     status: status ?? null,
     durationMs,
-    error: deliveryErrorOfOutcome(status ?? receiverError(error)),
+    error: deliveryErrorOfOutcome(status ?? receiverErrorForAccount(error)),
   };
 }
 

@@ -13,7 +13,7 @@ import {
   strictQuery,
 } from '../core/query-parameters.ts';
 import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
-import { attemptsInList, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
+import { maxListedAttempts, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import {
   findEventEndpoint,
@@ -23,7 +23,12 @@ import {
 } from '../../tasks/callbacks/event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, makeFailedEventsPending } from '../../tasks/callbacks/own-deliveries.ts';
-import { type RedeliverDeps, redeliveredSchema, redeliveredSince, startRedeliveries } from './redeliver-failed.ts';
+import {
+  type RedeliverDeps,
+  redeliveredSchema,
+  redeliverSinceSchema,
+  startRedeliveries,
+} from './redeliver-failed-callbacks.ts';
 import { accountEventSecretEndpoints } from './signing-secret-routes.ts';
 
 const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
@@ -88,7 +93,7 @@ const list = defineEndpoint({
   route: 'GET /api/v1/events',
   scope: 'tasks:read',
   summary: 'List events and their attempts',
-  description: `Newest first, each with its latest ${attemptsInList} attempts.`,
+  description: `Newest first, each with its latest ${maxListedAttempts} attempts.`,
   query: strictQuery({
     type: oneOf(eventTypes).optional(),
     state: oneOf(deliveryStates).optional(),
@@ -135,7 +140,7 @@ const redeliverAll = defineEndpoint({
   description:
     'Redelivers every event in the state `failed` that happened at `since` or later, to the present event endpoint. Sends at most ' +
     `${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
-  body: redeliveredSince,
+  body: redeliverSinceSchema,
   data: redeliveredSchema,
   failures: ['event_endpoint_not_found'],
   handler: async ({ caller: { accountId }, input }, deps: WithDb & RedeliverDeps) => {
@@ -145,4 +150,4 @@ const redeliverAll = defineEndpoint({
   },
 });
 
-export const eventEndpoints = [show, set, remove, list, redeliver, redeliverAll, ...accountEventSecretEndpoints];
+export const eventApiEndpoints = [show, set, remove, list, redeliver, redeliverAll, ...accountEventSecretEndpoints];

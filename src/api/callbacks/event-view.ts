@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { deliveryFields, presentOwnDelivery } from './callback-view.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';
@@ -19,11 +19,11 @@ export const eventSchema = z
     type: z.enum(eventTypes),
     taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
     ...deliveryFields,
-    createTime: unixMs.meta({ description: 'When it happened.' }),
+    createTime: unixMsSchema.meta({ description: 'When it happened.' }),
   })
   .meta({ id: 'Event' });
 
 export function presentEvent(event: ListedEvent, attempts: readonly DeliveryAttempt[], nowMs: number) {
   const { deliveryId: eventId, event: type, taskId } = event;
-  return pickSchemaFields(eventSchema, { eventId, type, taskId, ...presentOwnDelivery(event, attempts, nowMs) });
+  return pickRowFieldsBySchema(eventSchema, { eventId, type, taskId, ...presentOwnDelivery(event, attempts, nowMs) });
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError } from '../core/http-error.ts';
-import { overlapField } from '../core/request-fields.ts';
+import { secretOverlapSecondsField } from '../core/request-fields.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import { revealSecretOnce, rotateSecret } from '../../tasks/callbacks/signing-secrets.ts';
 
@@ -45,7 +45,7 @@ function secretEndpoints(purpose: 'callback' | 'event', { signed, overlap }: Abo
     route: `POST /api/v1/${purpose}s/secret/rotate`,
     summary: `Rotate the ${purpose} secret`,
     description: `Returns the new secret once. For \`overlapSeconds\` (a day by default), ${purpose}s carry the signatures of both secrets${overlap}.`,
-    body: z.strictObject({ overlapSeconds: overlapField }),
+    body: z.strictObject({ overlapSeconds: secretOverlapSecondsField }),
     data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
     failures: ['account_closed'],
     handler: async ({ caller: { accountId }, input: { overlapSeconds } }, { db, box }: SecretDeps) => ({

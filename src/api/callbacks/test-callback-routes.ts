@@ -6,8 +6,8 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import type { ReceiverError } from '../../tasks/callbacks/receiver-error.ts';
-import type { TestCallback } from '../../tasks/callbacks/send-test-callback.ts';
+import type { ReceiverErrorKind } from '../../tasks/callbacks/receiver-error.ts';
+import type { TestCallbackRequest } from '../../tasks/callbacks/send-test-callback.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
@@ -24,10 +24,10 @@ const testOutcome = z.strictObject({
 
 type TestDeps = {
   /** Posts a test callback, or a test event, about a task that does not exist. Returns the receiver's status, or why it gave none. */
-  readonly testCallback: (test: TestCallback) => Promise<number | ReceiverError>;
+  readonly testCallback: (test: TestCallbackRequest) => Promise<number | ReceiverErrorKind>;
 };
 
-export const testCallback = defineEndpoint({
+export const sendTestCallbackEndpoint = defineEndpoint({
   operationId: 'testCallback',
   route: 'POST /api/v1/callbacks/test',
   scope: 'tasks:write',
@@ -48,7 +48,7 @@ export const testCallback = defineEndpoint({
   },
 });
 
-export const testEvent = defineEndpoint({
+export const sendTestEventEndpoint = defineEndpoint({
   operationId: 'testEventEndpoint',
   route: 'POST /api/v1/events/test',
   scope: 'tasks:write',
@@ -66,7 +66,7 @@ export const testEvent = defineEndpoint({
   },
 });
 
-async function sendTest(deps: TestDeps, test: TestCallback) {
+async function sendTest(deps: TestDeps, test: TestCallbackRequest) {
   const { accountId } = test;
   if (testing.has(accountId)) throw new HttpError('callback_test_running');
   testing.add(accountId);

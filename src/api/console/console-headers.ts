@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
  * Forbids inline code, inline styles, text as markup, and requests to other services. `mediaOrigins` are other origins from which the page
  * loads media: the public address and the result store.
  */
-export function consoleHeaders(mediaOrigins: readonly string[]): Readonly<Record<string, string>> {
+export function buildConsoleHeaders(mediaOrigins: readonly string[]): Readonly<Record<string, string>> {
   const media = ["'self'", ...mediaOrigins].join(' ');
   return {
     'Content-Security-Policy': [
@@ -30,7 +30,7 @@ export function consoleHeaders(mediaOrigins: readonly string[]): Readonly<Record
 }
 
 /** Forbids everything but `style` and media: for pages that consist of one document. */
-export function scriptlessPolicy(style: string, mediaOrigins: readonly string[] = []): string {
+export function buildScriptlessPolicy(style: string, mediaOrigins: readonly string[] = []): string {
   const media =
     mediaOrigins.length === 0 ? [] : [`img-src ${mediaOrigins.join(' ')}`, `media-src ${mediaOrigins.join(' ')}`];
   return [

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findConsoleAsset, publishConsoleAssets } from './stored-console-files.ts';
+import { findConsoleAsset, replaceStoredConsoleAssets } from './stored-console-files.ts';
 import { fillTemplate } from '../brand/brand-markup.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
-import { consoleHeaders } from './console-headers.ts';
+import { buildConsoleHeaders } from './console-headers.ts';
 
 /** Written by src/run/build/build-console.ts. */
 const folder = fileURLToPath(new URL('../../../console', import.meta.url));
@@ -29,9 +29,9 @@ export type AssetInMemory = {
 };
 
 /** Stores this release's files in the database, so that API processes of other releases can serve them to open pages. */
-export async function publishConsole(db: Database): Promise<void> {
+export async function storeConsoleFilesInDatabase(db: Database): Promise<void> {
   const assets = [...readAssets(join(folder, 'assets'))].map(([name, { plain }]) => ({ name, content: plain }));
-  await publishConsoleAssets(db, assets);
+  await replaceStoredConsoleAssets(db, assets);
 }
 
 type ConsoleDeps = {
@@ -48,7 +48,7 @@ type ConsoleDeps = {
 export function addConsoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigins }: ConsoleDeps): void {
   const page = fillTemplate(readFileSync(join(folder, 'index.html'), 'utf8'), brand);
   const assets = readAssets(join(folder, 'assets'));
-  const headers = consoleHeaders(consoleMediaOrigins);
+  const headers = buildConsoleHeaders(consoleMediaOrigins);
   const showPage = (ctx: Context) => {
     ctx.set({ ...headers, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
     ctx.body = page;

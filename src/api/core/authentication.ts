@@ -12,7 +12,7 @@ import type { KeyTouches } from '../../accounts/keys/key-touches.ts';
 import { createCallerAndTaskFinder } from '../../tasks/find-caller-and-task.ts';
 import { hashApiKey } from '../../accounts/keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { findAndTouchOperator } from '../../accounts/operators/operator-keys.ts';
+import { findAndTouchOperatorByKey } from '../../accounts/operators/operator-keys.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { BadKeyLimiter } from './limits/rate-limits.ts';
 
@@ -100,7 +100,7 @@ export function createAuthentication({ db, badKeys, keyTouches, console, now }: 
     },
     /** Authenticates an operator, and returns the actor that the audit log records. */
     operator: async (ctx: Context): Promise<Actor> => {
-      const operator = await find(ctx, (key) => findAndTouchOperator(db, key));
+      const operator = await find(ctx, (key) => findAndTouchOperatorByKey(db, key));
       ctx.state.operatorId = operator.operatorId;
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
     },
@@ -152,7 +152,7 @@ export async function requireOwnTask(db: Database, taskId: string, accountId: st
   return task;
 }
 
-export async function requireOwnAccount(db: Database, { accountId }: Caller): Promise<Account> {
+export async function readAccountOfCaller(db: Database, { accountId }: Caller): Promise<Account> {
   const account = await findAccount(db, accountId);
   if (account === undefined) throw new Error('the account of a key does not exist');
   return account;

@@ -4,7 +4,7 @@ import { csvLine } from '../../credits/reports/csv-line.ts';
 import type { Context } from './request-context.ts';
 
 /** The parts that the declarations of all endpoints with CSV have in common. */
-export const csvAnswer = {
+export const csvAnswerDeclaration = {
   contentType: 'text/csv; charset=utf-8',
   answerHeaders: { 'Content-Disposition': 'The name of the file.' },
   data: z.custom<Readable>(),
@@ -14,7 +14,7 @@ export type CsvColumn<Row> = readonly [name: string, of: (row: Row) => string | 
 type Pages<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>;
 
 /** Streams rows as CSV with a header line. Sets the name of the file. */
-export async function prepareCsvDownload<Row>(
+export async function streamCsvDownload<Row>(
   ctx: Context,
   fileName: string,
   columns: readonly CsvColumn<Row>[],

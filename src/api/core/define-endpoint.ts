@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { fieldPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
-import { requestErrors, requestMessage } from '../../platform/text/validation-messages.ts';
-import { isPlainText, notPlainTextMessage } from '../../catalogue/input/request-texts-and-urls.ts';
+import { fieldErrorsOfIssue, messageOfRequestIssue } from '../../platform/text/validation-messages.ts';
+import { isStorableText, notStorableTextMessage } from '../../catalogue/input/request-texts-and-urls.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';
@@ -16,20 +16,20 @@ import {
   type EndpointSpec,
   endpointFailures,
   type Identity,
-  isForClients,
-  isConsolePath,
+  isClientScope,
+  isConsoleApiPath,
   type Operation,
   type WithDb,
 } from './endpoint-spec.ts';
 import { uploadCommand } from '../../media/references/upload-rules.ts';
 import { HttpError, invalidRequest } from './http-error.ts';
-import { maxBodyBytes } from './request-sizes.ts';
+import { maxJsonBodyBytes } from './request-sizes.ts';
 import { isRefusal, toHttpError } from './to-http-error.ts';
 import { rateHeaderDocs } from './limits/rate-headers.ts';
-import { rateKeyOf, limitReads, type RateLimiter, limitRefusedCreates } from './limits/rate-limits.ts';
+import { rateLimitKeyOfCaller, limitReads, type RateLimiter, limitRefusedCreates } from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time-limit.ts';
-import { requireInlineBytes, readJsonOrForm } from './server/read-json-or-form.ts';
+import { requireJsonOrFormSize, readJsonOrForm } from './server/read-json-or-multipart.ts';
 import { readJson } from './server/read-body.ts';
 
 export type GuardDeps = {
@@ -64,7 +64,7 @@ export type GuardedRequest = {
 };
 
 /** An endpoint whose data has a known type. */
-export type EndpointOf<Data, Deps = WithDb> = Omit<Endpoint<Deps>, 'run'> & {
+export type EndpointWithData<Data, Deps = WithDb> = Omit<Endpoint<Deps>, 'run'> & {
   readonly run: (request: GuardedRequest, deps: Deps) => Promise<DeepReadonly<Data>>;
 };
 
@@ -81,14 +81,14 @@ export function defineEndpoint<
   failures = [],
   answerHeaders = {},
   ...spec
-}: EndpointSpec<A, Query, Body, Data, Deps>): EndpointOf<z.output<Data>, Deps> {
+}: EndpointSpec<A, Query, Body, Data, Deps>): EndpointWithData<z.output<Data>, Deps> {
   // Without a scope, the compiler infers 'operator' for `A`.
   const scope = (spec.scope ?? 'operator') as A;
   const described = { ...spec, scope, method: methodOf(route), path: route.slice(route.indexOf('/')) };
   const operation: Operation = {
     ...described,
     failures: endpointFailures(described, failures),
-    answerHeaders: { ...(isForClients(scope) && rateHeaderDocs), ...answerHeaders },
+    answerHeaders: { ...(isClientScope(scope) && rateHeaderDocs), ...answerHeaders },
   };
   const { query, body } = spec;
   const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: Deps) => {
@@ -104,7 +104,7 @@ export function defineEndpoint<
     ...operation,
     run,
     serve: (ctx, deps, authentication) =>
-      guardRequest({ ctx, deps, authentication, operation }, async (identity) => {
+      guardThenProceed({ ctx, deps, authentication, operation }, async (identity) => {
         const takesMedia = operation.takesInlineFiles === true || operation.createsTask === true;
         const serve = async () => {
           const reading = body && (operation.takesInlineFiles === true ? readJsonOrForm : readJson)(ctx);
@@ -126,8 +126,8 @@ export async function withLargeBodySlot(
   { deps, accountId }: Uploading,
   serve: () => Promise<void>,
 ): Promise<void> {
-  const bytes = await Promise.resolve(ctx).then(requireInlineBytes).catch(pointToUploads(deps));
-  if (bytes <= maxBodyBytes) return serve();
+  const bytes = await Promise.resolve(ctx).then(requireJsonOrFormSize).catch(pointToUploads(deps));
+  if (bytes <= maxJsonBodyBytes) return serve();
   allowSlowBody(ctx.req);
   return withUploadSlot({ accountId, bytes }, serve);
 }
@@ -175,18 +175,18 @@ type Request = RequestBeforeGuards & { readonly operation: GuardSpec };
 
 type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 
-export async function guardRequest<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
+export async function guardThenProceed<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, authentication, operation } = request;
   const { scope } = operation;
   if (scope === 'none') {
-    if (isConsolePath(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
+    if (isConsoleApiPath(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
     return proceed({});
   }
   if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
   if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.createsTask === true) return guardCreate(request, proceed);
   const identity = await authentication.identify(ctx, operation);
-  limitReads(ctx, deps.reads, rateKeyOf(identity.caller));
+  limitReads(ctx, deps.reads, rateLimitKeyOfCaller(identity.caller));
   authorize(operation, identity);
   return proceed(identity);
 }
@@ -255,17 +255,17 @@ function authorize(operation: GuardSpec, { caller }: ClientIdentity): void {
 
 /** Throws a 422 with every error, up to `maxFieldErrors`. */
 export function parseOrRefuse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value, { error: requestMessage });
+  const parsed = schema.safeParse(value, { error: messageOfRequestIssue });
   if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues.flatMap(requestErrors).slice(0, maxFieldErrors));
+  throw invalidRequest(parsed.error.issues.flatMap(fieldErrorsOfIssue).slice(0, maxFieldErrors));
 }
 
 /** A repeated parameter becomes an array, which only the schema of a list takes. */
 function queryObject({ querystring }: Context): Readonly<Record<string, unknown>> {
   const query = new URLSearchParams(querystring);
-  const malformed = [...query].filter((pair) => !pair.every(isPlainText)).slice(0, maxFieldErrors);
+  const malformed = [...query].filter((pair) => !pair.every(isStorableText)).slice(0, maxFieldErrors);
   if (malformed.length > 0)
-    throw invalidRequest(malformed.map(([name]) => ({ path: fieldPath([name]), message: notPlainTextMessage })));
+    throw invalidRequest(malformed.map(([name]) => ({ path: fieldPath([name]), message: notStorableTextMessage })));
   const oneOrAll = (values: readonly string[]) => (values.length === 1 ? values[0] : values);
   return Object.fromEntries([...new Set(query.keys())].map((name) => [name, oneOrAll(query.getAll(name))]));
 }

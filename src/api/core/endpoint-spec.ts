@@ -167,12 +167,12 @@ export function endpointFailures(
   { path, method, scope, query, body, fileTypes, ...guards }: Omit<Operation, 'failures'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
-  const isClient = isForClients(scope);
+  const isClient = isClientScope(scope);
   const isConsole = ['session', 'member', 'owner'].includes(scope);
   const codes: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
     [scope === 'operator' || isClient, ['unauthorized', 'too_many_bad_keys']],
     [scope !== 'none', ['not_signed_in', ...databaseFailures]],
-    [scope !== 'none' || isConsolePath(path), ['cross_site_request', 'misdirected_request']],
+    [scope !== 'none' || isConsoleApiPath(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
     [(isClient || isConsole) && method !== 'get' && guards.changesNothing !== true, ['read_only_view']],
     [scope === 'owner', ['owner_required']],
@@ -192,10 +192,10 @@ export function endpointFailures(
 }
 
 /** True if clients call the endpoint with a key, or people with their role in an account. */
-export function isForClients(scope: Access): boolean {
+export function isClientScope(scope: Access): boolean {
   return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
 }
 
-export function isConsolePath(path: string): boolean {
+export function isConsoleApiPath(path: string): boolean {
   return path.startsWith('/api/console/');
 }

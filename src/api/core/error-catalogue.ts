@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { capPeriods } from '../../accounts/limits/spend-caps.ts';
 import { refusalHeaderDocs } from './limits/rate-headers.ts';
-import { maxBodyBytes, maxHeaderBytes, maxUrlLength } from './request-sizes.ts';
+import { maxJsonBodyBytes, maxHeaderBytes, maxUrlLength } from './request-sizes.ts';
 
 export type ErrorHeaders = Readonly<Record<string, string>>;
 const empty = z.strictObject({});
@@ -125,7 +125,7 @@ export const errorCatalogue = {
   media_deleted: apiError(410, 'the file was deleted'),
   content_deleted: apiError(410, 'the content of the task was deleted'),
   precondition_failed: apiError(412, 'the file has changed'),
-  body_too_large: apiError(413, `the body is larger than ${maxBodyBytes / 1024} KiB`),
+  body_too_large: apiError(413, `the body is larger than ${maxJsonBodyBytes / 1024} KiB`),
   url_too_long: apiError(414, `the URL is longer than ${maxUrlLength} characters`),
   unsupported_media_type: apiError(415, 'the body must be sent as Content-Type: application/json', {
     headers: { 'Accept-Post': 'application/json' },

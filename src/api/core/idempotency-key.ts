@@ -13,15 +13,15 @@ export const idempotencyKeyHeader = z.object({ [name]: idempotencyKeySchema.opti
 export const requiredIdempotencyKeyHeader = z.object({ [name]: idempotencyKeySchema });
 export const replayedHeader = { 'Idempotency-Replayed': '`true` if an earlier response is repeated.' };
 
-export function idempotencyKeyOf({ req }: Context) {
+export function readIdempotencyKeyOrError({ req }: Context) {
   const header = req.headers[name.toLowerCase()];
   const key = Array.isArray(header) ? header.join(', ') : header;
   if (key === undefined || shape.test(key)) return { key };
   return { error: { path: name, message: shapeError } };
 }
 
-export function requiredIdempotencyKey(ctx: Context): string {
-  const { key, error } = idempotencyKeyOf(ctx);
+export function requireIdempotencyKey(ctx: Context): string {
+  const { key, error } = readIdempotencyKeyOrError(ctx);
   if (error !== undefined) throw invalidRequest([error]);
   if (key === undefined) throw invalidRequest([{ path: name, message: 'is required' }]);
   return key;

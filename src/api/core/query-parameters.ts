@@ -55,7 +55,11 @@ export const booleanParameter = z
   .transform((text) => text === 'true')
   .meta({ type: 'boolean' });
 
-export function wholeParameter(min: number, max: number, message = `must be a whole number from ${min} to ${max}`) {
+export function wholeNumberParameter(
+  min: number,
+  max: number,
+  message = `must be a whole number from ${min} to ${max}`,
+) {
   return textParameter(message)
     .regex(/^\d{1,16}$/)
     .transform(Number)
@@ -64,21 +68,21 @@ export function wholeParameter(min: number, max: number, message = `must be a wh
 }
 
 const cursorError = 'must be the nextCursor of an earlier response';
-export const cursorParameter = textParameter(cursorError);
+export const cursorTextParameter = textParameter(cursorError);
 
-export function pageParameters<Cursor extends z.ZodType>(cursor: Cursor) {
+export function pageParametersWithCursor<Cursor extends z.ZodType>(cursor: Cursor) {
   return {
     cursor: cursor.optional(),
-    limit: wholeParameter(1, maxLimit).default(defaultLimit).meta({ default: defaultLimit }),
+    limit: wholeNumberParameter(1, maxLimit).default(defaultLimit).meta({ default: defaultLimit }),
   };
 }
 
-export const idPageParameters = pageParameters(z.uuid({ error: cursorError }));
+export const idPageParameters = pageParametersWithCursor(z.uuid({ error: cursorError }));
 
 const timedShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
 
-export const timedPageParameters = pageParameters(
-  cursorParameter.regex(timedShape, { error: cursorError }).transform((text): TimedCursor => {
+export const timedPageParameters = pageParametersWithCursor(
+  cursorTextParameter.regex(timedShape, { error: cursorError }).transform((text): TimedCursor => {
     const [, atUs = '', id = ''] = timedShape.exec(text) ?? [];
     return { atUs: Number(atUs), id };
   }),
@@ -91,14 +95,16 @@ export function timedCursorText({ atUs, id }: TimedCursor): string {
 const timeError = 'must be a time in Unix milliseconds, such as 1793491200000';
 
 export const createdBetweenParameters = {
-  from: wholeParameter(0, maxUnixMs, timeError)
+  from: wholeNumberParameter(0, maxUnixMs, timeError)
     .meta({ description: 'Created at this Unix millisecond or later.' })
     .optional(),
-  to: wholeParameter(0, maxUnixMs, timeError).meta({ description: 'Created before this Unix millisecond.' }).optional(),
+  to: wholeNumberParameter(0, maxUnixMs, timeError)
+    .meta({ description: 'Created before this Unix millisecond.' })
+    .optional(),
 };
 
-export const numericIdPageParameters = pageParameters(
-  wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
+export const numericIdPageParameters = pageParametersWithCursor(
+  wholeNumberParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
 );
 
 /** `rows` has one row more than `limit` if there is another page. */

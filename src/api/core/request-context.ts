@@ -33,7 +33,7 @@ export type Context = ParameterizedContext<RequestState, NoContextExtras>;
 export type AppMiddleware = Middleware<RequestState, NoContextExtras>;
 export type AppRouter = Router<RequestState, NoContextExtras>;
 
-export const jsonHeaders = {
+export const noStoreJsonHeaders = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
 } as const;
@@ -46,13 +46,13 @@ export function answerEnvelope(ctx: Context, envelope: Envelope): void {
 export function answerJson(ctx: Context, status: number, body: unknown): void {
   const text = JSON.stringify(body);
   ctx.status = status;
-  ctx.set(jsonHeaders);
+  ctx.set(noStoreJsonHeaders);
   ctx.body = text;
 }
 
 /** A stream that fails breaks the connection, so that a client does not mistake a part for the whole. */
 export function answerStream(ctx: Context, text: Readable, contentType = 'text/plain; charset=utf-8'): void {
   ctx.status = 200;
-  ctx.set({ ...jsonHeaders, 'Content-Type': contentType });
+  ctx.set({ ...noStoreJsonHeaders, 'Content-Type': contentType });
   ctx.body = text;
 }

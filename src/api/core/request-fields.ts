@@ -10,9 +10,9 @@ export const maxUnixMs = 9_999_999_999_999;
 
 export const maxCredits = 1_000_000_000_000;
 
-export const unixMs = z.int().nonnegative();
+export const unixMsSchema = z.int().nonnegative();
 
-export const futureError = 'must be a future time in Unix milliseconds';
+export const notFutureTimeMessage = 'must be a future time in Unix milliseconds';
 
 export type FieldMessage = string | ((issue: { readonly input?: unknown }) => string);
 
@@ -58,7 +58,7 @@ export const uncheckedIdField = z.string({ error: requiredOrInvalidMessage('must
 export const reasonField = oneLineTextField(500).meta({ description: 'Recorded in the audit log.' });
 
 const overlapError = `must be a whole number of seconds from 0 to ${maxSecretOverlapSeconds}`;
-export const overlapField = wholeNumberField(0, maxSecretOverlapSeconds, overlapError).default(
+export const secretOverlapSecondsField = wholeNumberField(0, maxSecretOverlapSeconds, overlapError).default(
   defaultSecretOverlapSeconds,
 );
 

@@ -1,33 +1,33 @@
 import { diskProblemOfCode } from '../../platform/process/disk.ts';
 import { errorCode, isSystemError } from '../../platform/errors.ts';
-import { PasswordsBusy } from '../../accounts/sign-in/passwords.ts';
-import { AccountClosed } from '../../accounts/accounts.ts';
-import { DatabaseUnavailable, DatabaseBusy } from '../../platform/database/database.ts';
-import { ProofOutdated } from '../../accounts/sign-in/sign-in.ts';
-import { PaymentsUnavailable } from '../../credits/payments/payment-provider.ts';
-import { TooManyTags } from '../../library/gallery/favorites-and-tags.ts';
-import { StoreUnavailable } from '../../media/store/result-store.ts';
+import { PasswordsBusyError } from '../../accounts/sign-in/passwords.ts';
+import { AccountClosedError } from '../../accounts/accounts.ts';
+import { DatabaseUnavailableError, DatabaseBusyError } from '../../platform/database/database.ts';
+import { SignInProofOutdatedError } from '../../accounts/sign-in/sign-in.ts';
+import { PaymentsUnavailableError } from '../../credits/payments/payment-provider.ts';
+import { TooManyTagsError } from '../../library/gallery/favorites-and-tags.ts';
+import { StoreUnavailableError } from '../../media/store/result-store.ts';
 import type { ErrorCode } from './error-catalogue.ts';
 import { HttpError } from './http-error.ts';
 
 /** Returns the error that a client reads for an error of ours. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
-  if (error instanceof ProofOutdated)
+  if (error instanceof PasswordsBusyError) return new HttpError('too_many_sign_ins');
+  if (error instanceof SignInProofOutdatedError)
     return new HttpError('sign_in_failed', { msg: 'this sign-in is no longer valid; sign in again' });
-  if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
-  if (error instanceof TooManyTags) {
+  if (error instanceof AccountClosedError) return new HttpError('account_closed', { msg: error.message });
+  if (error instanceof TooManyTagsError) {
     return new HttpError('too_many_tags', { msg: error.message, data: { limit: error.limit } });
   }
-  if (error instanceof DatabaseBusy) return new HttpError('database_busy');
-  if (error instanceof DatabaseUnavailable) return databaseError(error);
-  if (error instanceof PaymentsUnavailable) return new HttpError('payments_unavailable', { cause: error });
-  if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });
+  if (error instanceof DatabaseBusyError) return new HttpError('database_busy');
+  if (error instanceof DatabaseUnavailableError) return databaseError(error);
+  if (error instanceof PaymentsUnavailableError) return new HttpError('payments_unavailable', { cause: error });
+  if (error instanceof StoreUnavailableError) return new HttpError('media_unavailable', { cause: error });
   return new HttpError(isOfDisk(error) ? 'disk_full' : 'internal', { cause: error });
 }
 
-function databaseError({ reason, cause }: DatabaseUnavailable): HttpError {
+function databaseError({ reason, cause }: DatabaseUnavailableError): HttpError {
   if (reason === 'disk_full') return new HttpError('disk_full', { cause });
   const msg = 'the database is read-only; nothing was charged';
   return new HttpError('database_unavailable', { cause, ...(reason === 'read_only' && { msg }) });
@@ -40,7 +40,7 @@ function isOfDisk(error: unknown): boolean {
 const maybeOfDisk: readonly ErrorCode[] = ['database_unavailable', 'media_unavailable', 'internal'];
 
 /** Names the full disk instead of what it has broken, such as the embedded database. */
-export function attributeToFullDisk(error: HttpError, diskProblem: string | undefined): HttpError {
+export function replaceIfDiskIsFull(error: HttpError, diskProblem: string | undefined): HttpError {
   const isOurs = error.code !== 'internal' || isOfDisk(error.cause);
   if (diskProblem === undefined || !maybeOfDisk.includes(error.code) || !isOurs) return error;
   return new HttpError('disk_full', { cause: error.cause });

@@ -20,19 +20,21 @@ import {
   nextCursorSchema,
   numericIdPageParameters,
   strictQuery,
-  wholeParameter,
+  wholeNumberParameter,
 } from '../core/query-parameters.ts';
-import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
+import { replayedHeader, requireIdempotencyKey, requiredIdempotencyKeyHeader } from '../core/idempotency-key.ts';
 import { creditBalanceSchema, ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
-import { listUsageDays, type UsageDay } from '../../credits/reports/account-usage-and-summary.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import { prepareCsvDownload, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
+import { listUsageByDayAndPrice, type UsageByDayAndPrice } from '../../credits/reports/account-usage-and-summary.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
+import { streamCsvDownload, csvAnswerDeclaration, type CsvColumn, readPages } from '../core/csv-answer.ts';
 
 const booksFilter = {
   kind: oneOf(ledgerKinds).optional(),
   taskId: idParameter('a task').meta({ description: 'The charge and refund of this task.' }).optional(),
-  from: wholeParameter(0, maxUnixMs).meta({ description: 'Booked at this Unix millisecond or later.' }).optional(),
-  to: wholeParameter(0, maxUnixMs).meta({ description: 'Booked before this Unix millisecond.' }).optional(),
+  from: wholeNumberParameter(0, maxUnixMs)
+    .meta({ description: 'Booked at this Unix millisecond or later.' })
+    .optional(),
+  to: wholeNumberParameter(0, maxUnixMs).meta({ description: 'Booked before this Unix millisecond.' }).optional(),
 };
 
 const maxRows = 1_000_000;
@@ -47,13 +49,13 @@ const exportCredits = defineEndpoint({
     `Returns UTF-8 with a header line, newest entry first, at most ${maxRows} entries. Times are ISO 8601 in UTC. Text that a spreadsheet ` +
     "would read as a formula is prefixed with `'`.",
   query: strictQuery(booksFilter),
-  ...csvAnswer,
+  ...csvAnswerDeclaration,
   handler: ({ caller: { accountId }, query, ctx }, { db }) => {
     const { from: fromMs, to: toMs, kind, taskId } = query;
     const filter = { accountId, kind, taskId, fromMs, toMs, limit: pageSize };
     const read = async (last?: LedgerEntry) =>
       (await readBalanceAndEntries(db, { ...filter, before: last?.entryId })).entries;
-    return prepareCsvDownload(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
+    return streamCsvDownload(ctx, 'credits.csv', columns, readPages(read, { pageSize, maxRows }));
   },
 });
 
@@ -82,8 +84,8 @@ export const usageDaySchema = z
   })
   .meta({ id: 'UsageDay' });
 
-export function presentUsageDay(day: UsageDay) {
-  return pickSchemaFields(usageDaySchema, day);
+export function presentUsageDay(day: UsageByDayAndPrice) {
+  return pickRowFieldsBySchema(usageDaySchema, day);
 }
 
 const booksFields = {
@@ -105,7 +107,7 @@ async function presentBooks({ db }: WithDb, accountId: string, query: z.output<t
 
 const listed = 'Lists entries newest first. Balance and entries come from one snapshot.';
 
-export const getCredits = defineEndpoint({
+export const getBalanceAndLedger = defineEndpoint({
   operationId: 'getCredits',
   route: 'GET /api/v1/credits',
   scope: 'credits:read',
@@ -128,7 +130,11 @@ const daily = defineEndpoint({
   data: z.strictObject({ days: z.array(usageDaySchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { from, to } = requireDayRange(query);
-    const days = await listUsageDays(db, { accountId, fromMs: Date.parse(from), toMs: Date.parse(to) + dayMs });
+    const days = await listUsageByDayAndPrice(db, {
+      accountId,
+      fromMs: Date.parse(from),
+      toMs: Date.parse(to) + dayMs,
+    });
     return { days: days.map(presentUsageDay) };
   },
 });
@@ -199,7 +205,7 @@ async function bookCredits(
   { db }: WithDb,
   booking: Omit<Booking, 'idempotencyKey'>,
 ) {
-  const outcome = await bookCreditsAs(db, actor, { ...booking, idempotencyKey: requiredIdempotencyKey(ctx) });
+  const outcome = await bookCreditsAs(db, actor, { ...booking, idempotencyKey: requireIdempotencyKey(ctx) });
   if (outcome.kind === 'account_not_found') throw new HttpError('account_not_found');
   if (outcome.kind === 'key_reused') throw new HttpError('idempotency_key_reused');
   if (outcome.kind === 'balance_out_of_range') {
@@ -210,5 +216,5 @@ async function bookCredits(
   return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };
 }
 
-export const creditEndpoints = [getCredits, daily, exportCredits];
+export const creditEndpoints = [getBalanceAndLedger, daily, exportCredits];
 export const operatorCreditEndpoints = [adminShow, grant, adjust];

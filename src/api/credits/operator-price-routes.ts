@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { resolvePriceName, type ModelCatalogue, unknownModelRefusal } from '../../catalogue/models/model.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
+import { checkOrDefaultPriceName, type ModelsByName, unknownModelRefusal } from '../../catalogue/models/model.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/model-prices.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
@@ -9,13 +9,13 @@ import {
   priceLeadMs,
   setPriceAs,
   withdrawPriceAs,
-} from '../../credits/prices/prices.ts';
+} from '../../credits/prices/operator-prices.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {
-  futureError,
+  notFutureTimeMessage,
   idField,
   maxUnixMs,
   oneLineTextField,
@@ -93,14 +93,14 @@ const set = defineEndpoint({
       .nullish()
       .meta({ description: 'Added once for each video; 0 by default.' }),
     accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
-    fromTime: wholeNumberField(0, maxUnixMs, futureError)
+    fromTime: wholeNumberField(0, maxUnixMs, notFutureTimeMessage)
       .nullish()
       .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
     reason: reasonField,
   }),
   data: operatorPriceSchema,
   failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db, catalogue }: WithDb & WithCatalogue) => {
+  handler: async ({ actor, input }, { db, catalogue }: WithDb & WithCatalogueGetter) => {
     const amounts = amountsOf(input);
     const isEnd = amounts !== 'free' && amounts.creditsPerSecond === undefined;
     const priceName = await namedPrice(db, catalogue().models, input, isEnd);
@@ -114,7 +114,7 @@ const set = defineEndpoint({
       reason: input.reason,
     });
     if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
-    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: futureError }]);
+    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: notFutureTimeMessage }]);
     return presentSetPrice(setting.price);
   },
 });
@@ -122,11 +122,11 @@ const set = defineEndpoint({
 /** A price that has left the catalogue can only be ended. */
 async function namedPrice(
   db: Database,
-  models: ModelCatalogue,
+  models: ModelsByName,
   { model, priceName }: { readonly model: string; readonly priceName?: string | null | undefined },
   isEnd: boolean,
 ): Promise<string> {
-  const found = resolvePriceName(models, model, priceName ?? undefined);
+  const found = checkOrDefaultPriceName(models, model, priceName ?? undefined);
   if (found.ok) return found.name;
   const canBeSet = isEnd && typeof priceName === 'string';
   if (canBeSet && (await findPriceEverSet(db, { model, priceName })) !== undefined) return priceName;

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { priceConditions } from '../../catalogue/prices/prices-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
+import { priceConditionsSchema } from '../../catalogue/prices/prices-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Model } from '../../catalogue/models/model.ts';
-import type { PriceRow } from '../../catalogue/prices/model-prices.ts';
-import { priceStates, type OperatorPrice } from '../../credits/prices/prices.ts';
-import { readPrices } from '../../credits/prices/price-lists.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import type { CataloguePrice } from '../../catalogue/prices/model-prices.ts';
+import { priceStates, type OperatorPrice } from '../../credits/prices/operator-prices.ts';
+import { readCurrentAndAnnouncedPrices } from '../../credits/prices/price-lists.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 const credits = z.int().nonnegative();
 
@@ -23,16 +23,16 @@ export const operatorPriceSchema = z
         "Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's.",
     }),
     creditsPerVideo: credits.nullable(),
-    fromTime: unixMs,
+    fromTime: unixMsSchema,
     state: z.enum(priceStates),
     reason: z.string(),
     who: z.string(),
-    createTime: unixMs,
+    createTime: unixMsSchema,
   })
   .meta({ id: 'SetPrice' });
 
 export function presentSetPrice(price: OperatorPrice) {
-  return pickSchemaFields(operatorPriceSchema, {
+  return pickRowFieldsBySchema(operatorPriceSchema, {
     ...price,
     fromTime: price.effectiveFrom,
     createTime: price.createdAt,
@@ -42,13 +42,15 @@ export function presentSetPrice(price: OperatorPrice) {
 const modelPriceSchema = z
   .strictObject({
     name: z.string(),
-    when: priceConditions.meta({
+    when: priceConditionsSchema.meta({
       description: 'The conditions, which must all hold; without any, every input meets them.',
     }),
-    rates: z.array(z.strictObject({ creditsPerSecond: credits, creditsPerVideo: credits, fromTime: unixMs })).meta({
-      description:
-        'The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation.',
-    }),
+    rates: z
+      .array(z.strictObject({ creditsPerSecond: credits, creditsPerVideo: credits, fromTime: unixMsSchema }))
+      .meta({
+        description:
+          'The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation.',
+      }),
   })
   .meta({ id: 'ModelPrice' });
 
@@ -64,9 +66,9 @@ export const pricedModelFields = {
 
 export type PresentedPrices = ReturnType<typeof presentPrice>[];
 
-export type PriceDeps = WithCatalogue & { readonly db: Database };
+export type PriceDeps = WithCatalogueGetter & { readonly db: Database };
 /** `isSold`: false while the live workers cannot generate the model. */
-export type SoldDeps = PriceDeps & { readonly isSold: (model: string) => boolean };
+export type SoldModelDeps = PriceDeps & { readonly isSold: (model: string) => boolean };
 
 /** Without an account, the list prices. */
 export async function readAllModelPrices({ db, catalogue }: PriceDeps, accountId: string | undefined) {
@@ -75,7 +77,7 @@ export async function readAllModelPrices({ db, catalogue }: PriceDeps, accountId
 }
 
 /** Returns the models that workers can generate, with their prices for the account. */
-export function readSoldModels({ db, catalogue, isSold }: SoldDeps, accountId: string) {
+export function readSoldModels({ db, catalogue, isSold }: SoldModelDeps, accountId: string) {
   const sold = [...catalogue().models.values()].filter(({ model }) => isSold(model));
   return readPresented(db, accountId, sold);
 }
@@ -85,10 +87,10 @@ async function readPresented<Named extends Model>(
   accountId: string | undefined,
   models: readonly Named[],
 ) {
-  const prices = await readPrices(db, accountId, models);
+  const prices = await readCurrentAndAnnouncedPrices(db, accountId, models);
   return models.map((model) => ({ model, prices: (prices.get(model.model) ?? []).map(presentPrice) }));
 }
 
-function presentPrice({ name, when, amounts }: PriceRow) {
+function presentPrice({ name, when, amounts }: CataloguePrice) {
   return { name, when, rates: amounts.map(({ fromMs, ...charged }) => ({ ...charged, fromTime: fromMs })) };
 }

@@ -3,17 +3,17 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import {
-  futureError,
+  notFutureTimeMessage,
   idField,
   maxCredits,
   maxUnixMs,
   oneLineTextField,
   reasonField,
-  unixMs,
+  unixMsSchema,
   wholeNumberField,
 } from '../core/request-fields.ts';
 import { limitCodeAttempts, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   type CodeBatch,
@@ -61,15 +61,15 @@ const batchSchema = z
     credits: z.int().positive().meta({ description: 'The credits of each code.' }),
     codes: z.int().positive(),
     redeemed: z.int().nonnegative(),
-    createTime: unixMs,
-    expireTime: unixMs.nullable(),
-    withdrawTime: unixMs.nullable(),
+    createTime: unixMsSchema,
+    expireTime: unixMsSchema.nullable(),
+    withdrawTime: unixMsSchema.nullable(),
   })
   .meta({ id: 'CodeBatch' });
 
 export function presentCodeBatch(batch: CodeBatch) {
   const { createdAt: createTime, expiresAt: expireTime, withdrawnAt: withdrawTime } = batch;
-  return pickSchemaFields(batchSchema, { ...batch, createTime, expireTime, withdrawTime });
+  return pickRowFieldsBySchema(batchSchema, { ...batch, createTime, expireTime, withdrawTime });
 }
 
 const create = defineEndpoint({
@@ -82,13 +82,13 @@ const create = defineEndpoint({
     name: oneLineTextField(100).meta({ description: 'Shown in the ledger of accounts that redeem one.' }),
     credits: wholeNumberField(1, maxCredits),
     codes: wholeNumberField(1, maxCodesOfBatch),
-    expireTime: z.int({ error: futureError }).max(maxUnixMs, { error: futureError }).nullish(),
+    expireTime: z.int({ error: notFutureTimeMessage }).max(maxUnixMs, { error: notFutureTimeMessage }).nullish(),
   }),
   data: z.strictObject({ batchId: z.string(), codes: z.array(z.string()).max(maxCodesOfBatch) }),
   handler: ({ actor, input: { expireTime, ...batch } }, { db, now }: WithDb & WithClock) => {
     const expiresAt = expireTime ?? undefined;
     if (expiresAt !== undefined && expiresAt <= now()) {
-      throw invalidRequest([{ path: 'expireTime', message: futureError }]);
+      throw invalidRequest([{ path: 'expireTime', message: notFutureTimeMessage }]);
     }
     return createCodesAs(db, actor, { ...batch, expiresAt });
   },

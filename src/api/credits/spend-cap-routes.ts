@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxCredits, uncheckedIdField, unixMs, wholeNumberField } from '../core/request-fields.ts';
+import { idField, maxCredits, uncheckedIdField, unixMsSchema, wholeNumberField } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
 import {
   type CapSubject,
   capPeriods,
-  listSpendCaps,
+  listSpendCapsOfAccount,
   setSpendCaps,
   setSpendCapsAs,
   type SpendCap,
@@ -23,7 +23,7 @@ const capSchema = z
     period: z.enum(capPeriods).meta({ description: 'Days and months are those of UTC.' }),
     cap: credits,
     spent: credits.meta({ description: 'Charges less refunds of tasks created in the period.' }),
-    resetTime: unixMs.nullable().meta({ description: 'When `spent` becomes 0; null for a total.' }),
+    resetTime: unixMsSchema.nullable().meta({ description: 'When `spent` becomes 0; null for a total.' }),
   })
   .meta({ id: 'SpendCap' });
 
@@ -49,7 +49,7 @@ const list = defineEndpoint({
   summary: 'List spend caps',
   description: 'The caps of the account, its members and its active keys.',
   data: listed,
-  handler: async ({ caller }, { db }) => presentCaps(await listSpendCaps(db, caller.accountId)),
+  handler: async ({ caller }, { db }) => presentCaps(await listSpendCapsOfAccount(db, caller.accountId)),
 });
 
 const set = defineEndpoint({
@@ -70,7 +70,7 @@ const set = defineEndpoint({
     const isSet = await setSpendCaps(db, accountId, subject, change, by.kind === 'key' ? by.keyId : undefined);
     if (typeof isSet === 'object') throw invalidRequest(isSet.errors);
     if (!isSet) throw new HttpError('cap_subject_not_found');
-    return presentCaps(await listSpendCaps(db, accountId));
+    return presentCaps(await listSpendCapsOfAccount(db, accountId));
   },
 });
 
@@ -96,7 +96,7 @@ const adminList = defineEndpoint({
   failures: ['account_not_found'],
   handler: async ({ query: { accountId } }, { db }) => {
     requireExisting(await findAccount(db, accountId), 'account_not_found');
-    return presentCaps(await listSpendCaps(db, accountId));
+    return presentCaps(await listSpendCapsOfAccount(db, accountId));
   },
 });
 
@@ -112,7 +112,7 @@ const adminSet = defineEndpoint({
     requireExisting(await findAccount(db, accountId), 'account_not_found');
     const isSet = await setSpendCapsAs(db, actor, accountId, subjectOf(accountId, { keyId, userId }), change);
     if (!isSet) throw new HttpError('cap_subject_not_found');
-    return presentCaps(await listSpendCaps(db, accountId));
+    return presentCaps(await listSpendCapsOfAccount(db, accountId));
   },
 });
 

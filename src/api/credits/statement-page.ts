@@ -1,5 +1,5 @@
 import type { Brand } from '../../platform/brand/brand.ts';
-import { consoleHeaders, scriptlessPolicy } from '../console/console-headers.ts';
+import { buildConsoleHeaders, buildScriptlessPolicy } from '../console/console-headers.ts';
 import { html, trustedHtml } from '../docs/html.ts';
 import { sectionTitle } from '../../credits/reports/statement-section-titles.ts';
 import { type AccountStatement, type StatementLine, sumSections } from '../../credits/reports/account-statement.ts';
@@ -34,8 +34,8 @@ const styleElement = trustedHtml(`<style>${style}</style>`);
 
 /** The policy of the console's pages, without scripts, requests and forms. */
 export const statementHeaders = {
-  ...consoleHeaders([]),
-  'Content-Security-Policy': scriptlessPolicy(style),
+  ...buildConsoleHeaders([]),
+  'Content-Security-Policy': buildScriptlessPolicy(style),
 };
 
 export function statementHtml(statement: AccountStatement, { name, support }: Pick<Brand, 'name' | 'support'>): string {

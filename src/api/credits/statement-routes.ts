@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
-import { requireOwnAccount } from '../core/authentication.ts';
+import { readAccountOfCaller } from '../core/authentication.ts';
 import { type Context, answerStream, type AppRouter } from '../core/request-context.ts';
-import { csvAnswer } from '../core/csv-answer.ts';
+import { csvAnswerDeclaration } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, invalidRequest } from '../core/http-error.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
@@ -18,12 +18,12 @@ import {
 } from '../../credits/reports/account-statement.ts';
 import { statementCsv } from '../../credits/reports/statement-csv.ts';
 import { statementHeaders, statementHtml } from './statement-page.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { validate as isUuid } from 'uuid';
-import { consoleHeaders } from '../console/console-headers.ts';
+import { buildConsoleHeaders } from '../console/console-headers.ts';
 import { limitReads, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { findLinkVisitor, type SessionDeps } from '../sign-in/authenticate-session.ts';
+import { authenticateLinkVisitor, type SessionDeps } from '../sign-in/authenticate-session.ts';
 
 const section = z.string().meta({
   description:
@@ -36,7 +36,9 @@ const lineSchema = z
     section,
     model: z.string().nullable().meta({ description: 'Only for charges and refunds.' }),
     priceName: z.string().nullable().meta({ description: 'Only for charges and refunds.' }),
-    bookTime: unixMs.nullable().meta({ description: 'Only for other entries; null for the sum of further entries.' }),
+    bookTime: unixMsSchema
+      .nullable()
+      .meta({ description: 'Only for other entries; null for the sum of further entries.' }),
     reason: z.string().nullable(),
     entries: z.int().positive(),
     credits,
@@ -46,9 +48,9 @@ const lineSchema = z
 const statementSchema = z
   .strictObject({
     month: z.string(),
-    fromTime: unixMs,
-    toTime: unixMs.meta({ description: 'The start of the next month.' }),
-    createTime: unixMs,
+    fromTime: unixMsSchema,
+    toTime: unixMsSchema.meta({ description: 'The start of the next month.' }),
+    createTime: unixMsSchema,
     isFinal: z.boolean().meta({ description: 'False while entries may still be added.' }),
     firstMonth: z.string().meta({ description: 'The month in which the account was created.' }),
     opening: z.int().meta({ description: 'The balance before the month.' }),
@@ -64,7 +66,7 @@ export function presentStatement(
 ) {
   const { month, fromMs: fromTime, toMs: toTime, createdAt: createTime, isFinal, opening, closing } = statement;
   const lines = statement.lines.map(({ bookedAt: bookTime, ...line }) =>
-    pickSchemaFields(lineSchema, { ...line, bookTime }),
+    pickRowFieldsBySchema(lineSchema, { ...line, bookTime }),
   );
   const firstMonth = new Date(accountCreatedAt).toISOString().slice(0, 7);
   const sections = [...sumSections(statement)];
@@ -110,7 +112,7 @@ const statementFormats = {
     disposition: 'attachment',
     spec: {
       description: `${about} Text that a spreadsheet would read as a formula is prefixed with \`'\`.`,
-      ...csvAnswer,
+      ...csvAnswerDeclaration,
     },
   },
   html: {
@@ -138,7 +140,7 @@ const ownData = defineEndpoint({
   query: strictQuery({ month: monthParameter }),
   data: statementSchema,
   handler: async ({ caller, query }, deps: ReadDeps) => {
-    const { accountId, createdAt } = await requireOwnAccount(deps.db, caller);
+    const { accountId, createdAt } = await readAccountOfCaller(deps.db, caller);
     return presentStatement(await readRequested({ accountId, query }, deps), { accountCreatedAt: createdAt });
   },
 });
@@ -192,10 +194,10 @@ type LinkDeps = SessionDeps & StatementDeps & { readonly reads: RateLimiter | un
 export function addConsoleStatementRoute(router: AppRouter, deps: LinkDeps): void {
   router.get(address, async (ctx) => {
     const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
-    const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;
+    const visitor = isUuid(accountId) ? await authenticateLinkVisitor(ctx, deps, accountId) : undefined;
     if (visitor === undefined) return ctx.redirect(`/console/a/${accountId}/credits?tab=statements`);
     limitReads(ctx, deps.reads, visitor.session.userId);
-    ctx.set(consoleHeaders([]));
+    ctx.set(buildConsoleHeaders([]));
     const format = extension === 'csv' ? 'csv' : 'html';
     const file = await statementFile({ ctx, accountId, query: { month } }, deps, format);
     answerStream(ctx, file, statementFormats[format].spec.contentType);

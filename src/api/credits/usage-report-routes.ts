@@ -4,16 +4,16 @@ import { invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
 import { dayParameter, strictQuery } from '../core/query-parameters.ts';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { prepareCsvDownload, csvAnswer, type CsvColumn } from '../core/csv-answer.ts';
+import { streamCsvDownload, csvAnswerDeclaration, type CsvColumn } from '../core/csv-answer.ts';
 import {
   type GroupUsageDay,
-  listUsageByGroupAndDay,
-  listLatencies,
+  usageQueriesByGroup,
+  listLatencyBuckets,
   usageGroups,
   type LatencyBucket,
   latencyBucketMiddleMs,
 } from '../../credits/reports/usage-sums-and-latencies.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 const count = z.int().nonnegative();
 
@@ -48,7 +48,7 @@ const modelUsageSchema = z
   .meta({ id: 'ModelUsage' });
 
 function presentGroupDay(day: GroupUsageDay) {
-  return pickSchemaFields(groupDaySchema, day);
+  return pickRowFieldsBySchema(groupDaySchema, day);
 }
 
 /** Adds up the days of each model, the one with most credits first. */
@@ -57,7 +57,7 @@ function presentModelUsage(days: readonly GroupUsageDay[], latencies: readonly L
     const own = days.filter(({ id }) => id === model);
     const sum = (of: keyof typeof counts) => own.reduce((total, day) => total + day[of], 0);
     const buckets = latencies.filter((one) => one.model === model);
-    return pickSchemaFields(modelUsageSchema, {
+    return pickRowFieldsBySchema(modelUsageSchema, {
       model,
       tasks: sum('tasks'),
       succeeded: sum('succeeded'),
@@ -107,11 +107,11 @@ const report = defineEndpoint({
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { by, ...days } = requireDayRange(query);
     const read = (group: typeof by, most: number) =>
-      listUsageByGroupAndDay[group](db, { accountId, ...days, maxGroups: most });
+      usageQueriesByGroup[group](db, { accountId, ...days, maxGroups: most });
     const [groupDays, modelDays, latencies] = await Promise.all([
       read(by, maxGroups),
       read('model', maxModels),
-      listLatencies(db, { accountId, ...days }),
+      listLatencyBuckets(db, { accountId, ...days }),
     ]);
     return { days: groupDays.map(presentGroupDay), models: presentModelUsage(modelDays, latencies) };
   },
@@ -124,11 +124,11 @@ const exportUsage = defineEndpoint({
   summary: 'Export usage as CSV',
   description: `${described} Lists the ${maxGroupsInFile} groups with most credits and the sum of all others.`,
   query: usageQuery,
-  ...csvAnswer,
+  ...csvAnswerDeclaration,
   handler: async ({ caller: { accountId }, query, ctx }, { db }) => {
     const { by, ...days } = requireDayRange(query);
-    const rows = await listUsageByGroupAndDay[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
-    return prepareCsvDownload(ctx, 'usage.csv', columns, [rows]);
+    const rows = await usageQueriesByGroup[by](db, { accountId, ...days, maxGroups: maxGroupsInFile });
+    return streamCsvDownload(ctx, 'usage.csv', columns, [rows]);
   },
 });
 

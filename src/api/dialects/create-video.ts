@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import type { EndpointCall, WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { type Model, type ModelCatalogue, modelOfAlias, namesOfModels } from '../../catalogue/models/model.ts';
+import {
+  type Model,
+  type ModelsByName,
+  modelNameFromAlias,
+  modelNamesAndAliases,
+} from '../../catalogue/models/model.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import { storeInlineMedia, type InlineMediaDeps } from './inline-media.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../core/idempotency-key.ts';
@@ -74,7 +79,7 @@ export async function createVideo(call: CreateCall, deps: CreateVideoDeps, given
   const input = { model: request.model, input: fields, callBackUrl: request.callBackUrl };
   const translate: TranslateRequest = (body, models) => {
     const named = body['model'] ?? undefined;
-    const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
+    const model = typeof named === 'string' ? modelNameFromAlias(models, named) : named;
     const { taken, untaken } = fieldsFor(typeof model === 'string' ? models.get(model) : undefined, fields);
     return {
       ours: { ...body, model, input: taken },
@@ -130,8 +135,8 @@ function isGiven(value: unknown): boolean {
 }
 
 /** The error of an unknown model, with every name that clients of other APIs may use. */
-function unknownModelOf(named: unknown, models: ModelCatalogue): FieldError {
-  const names = namesOfModels(models);
+function unknownModelOf(named: unknown, models: ModelsByName): FieldError {
+  const names = modelNamesAndAliases(models);
   const isMissing = named === undefined || named === null;
   return {
     path: 'model',

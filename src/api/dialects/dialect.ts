@@ -1,7 +1,7 @@
 import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import type { CallbackFormat } from '../../tasks/callbacks/post-callback.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { CallbackFormatter } from '../../tasks/callbacks/post-callback.ts';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import {
   kieCallbackBody,
@@ -11,23 +11,23 @@ import {
   presentKieTask,
 } from './kie/kie-record.ts';
 import type { TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
-import { kieHint, translateKieRequest, unusedKieFields } from './kie/kie-request.ts';
+import { hintIfKieRequest, translateKieRequest, findUnusedKieFields } from './kie/kie-request.ts';
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
 /** Translates at the edge: all other code uses the native spelling. */
-export type DialectAdapter = CallbackFormat & {
+export type DialectAdapter = CallbackFormatter & {
   readonly taskRequest: TranslateRequest;
   /** The paths of the fields of an accepted request that changed nothing. */
-  readonly unusedFields: (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => readonly string[];
+  readonly unusedFields: (body: Readonly<Record<string, unknown>>, models: ModelsByName) => readonly string[];
   readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
-  readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
+  readonly taskRecord: (record: TaskRecord, models: ModelsByName) => TaskRecord | KieRecord;
   /** The error for an unknown taskId; undefined for a 404. */
   readonly unknownTask: FieldError | undefined;
 };
 
 const native: DialectAdapter = {
-  taskRequest: (body, models) => ({ ours: body, hint: () => kieHint(body, models) }),
+  taskRequest: (body, models) => ({ ours: body, hint: () => hintIfKieRequest(body, models) }),
   // Unknown fields are refused.
   unusedFields: () => [],
   createdTask: (created) => created,
@@ -40,7 +40,7 @@ const native: DialectAdapter = {
 /** Documented in docs/dialect-kie.md. */
 const kie: DialectAdapter = {
   taskRequest: translateKieRequest,
-  unusedFields: unusedKieFields,
+  unusedFields: findUnusedKieFields,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
   taskRecord: presentKieTask,
   // kie.ai's clients detect an unknown task by this status and message.

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../core/http-error.ts';
 import { formatOfBytes } from '../../media/references/file-format.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
-import { maxUploads, uploadUrl } from '../../media/references/upload-rules.ts';
-import { inputLimits } from '../../catalogue/input/input-bounds.ts';
+import { maxUploadsOfAccount, uploadUrl } from '../../media/references/upload-rules.ts';
+import { inputLimits } from '../../catalogue/input/declared-field-bounds.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 
 export type InlineMediaDeps = { readonly storeUpload: StoreUpload; readonly publicUrl: string };
@@ -48,7 +48,7 @@ export async function storeInlineFile(
   const outcome = await deps.storeUpload(accountId, (file) => writeFile(file, bytes, { flag: 'wx' }), {
     reuses: true,
   });
-  if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
+  if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploadsOfAccount } });
   if (outcome.kind === 'refused') throw invalidRequest([{ path, message: `the file ${outcome.why}` }]);
   return uploadUrl(deps.publicUrl, outcome.upload);
 }

@@ -13,7 +13,9 @@ export type GivenField = {
 };
 
 /** The fields of ours that lists of frames and references fill. */
-export type ListedMedia = (typeof frameFields)[keyof typeof frameFields] | (typeof referenceFields)[MediaType];
+export type FieldFromMediaList =
+  | (typeof fieldByFrameType)[keyof typeof fieldByFrameType]
+  | (typeof referenceFields)[MediaType];
 
 export type FieldsWithErrors = { readonly fields: readonly GivenField[]; readonly errors: readonly FieldError[] };
 
@@ -21,8 +23,8 @@ const referenceFields = { image_url: 'imageUrls', video_url: 'videoUrls', audio_
 type MediaType = keyof typeof referenceFields;
 const mediaTypes = Object.keys(referenceFields) as readonly MediaType[];
 
-export const frameFields = { first_frame: 'firstFrameUrl', last_frame: 'lastFrameUrl' } as const;
-export const frameTypes = Object.keys(frameFields) as readonly (keyof typeof frameFields)[];
+export const fieldByFrameType = { first_frame: 'firstFrameUrl', last_frame: 'lastFrameUrl' } as const;
+export const frameTypes = Object.keys(fieldByFrameType) as readonly (keyof typeof fieldByFrameType)[];
 
 const frameForm = '{"frame_type": "first_frame", "image_url": {"url": "https://…"}}';
 const referenceForm = '{"type": "image_url", "image_url": {"url": "https://…"}}';
@@ -60,7 +62,7 @@ export function readFrames(theirs: string, value: unknown): FieldsWithErrors {
     const found = readReference(frame);
     if (found === undefined) errors.push({ path, message: `must be like ${frameForm}` });
     else if (found.type !== 'image_url') errors.push({ path: path + found.path, message: 'must be an image' });
-    else if (known) fields.push({ ours: frameFields[known], theirs: path + found.path, value: found.url });
+    else if (known) fields.push({ ours: fieldByFrameType[known], theirs: path + found.path, value: found.url });
     else if (type === undefined) errors.push({ path, message: `must name the frame: ${frameForm}` });
     else errors.push({ path: `${path}.frame_type`, message: `must be one of ${frameTypes.join(', ')}` });
     errors.push(...unknownKeys(frame, path));

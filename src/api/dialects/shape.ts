@@ -1,8 +1,8 @@
 import type { TaskRecord } from '../../tasks/public-record.ts';
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import type { ErrorShape } from '../core/endpoint-spec.ts';
-import type { SignedCallback } from '../../tasks/callbacks/post-callback.ts';
+import type { CallbackToSign } from '../../tasks/callbacks/post-callback.ts';
 
 /** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
 export type ApiShape<Deps = never> = ErrorShape & {
@@ -18,7 +18,7 @@ export type ApiShape<Deps = never> = ErrorShape & {
   readonly notOffered?: RegExp;
   readonly endpoints: readonly Endpoint<Deps>[];
   /** The body of the callback of a task that was created through this API. */
-  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
+  readonly callbackBody: (record: TaskRecord, models: ModelsByName) => string;
   /** Headers of that callback, added to our own. */
-  readonly callbackHeaders?: (callback: SignedCallback) => Readonly<Record<string, string>>;
+  readonly callbackHeaders?: (callback: CallbackToSign) => Readonly<Record<string, string>>;
 };

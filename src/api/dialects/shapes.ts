@@ -1,7 +1,7 @@
 import type { ErrorShape } from '../core/endpoint-spec.ts';
 import { findMeantShape } from './wrong-base-url.ts';
 import { arkShape } from './ark/ark-routes.ts';
-import type { CallbackFormat } from '../../tasks/callbacks/post-callback.ts';
+import type { CallbackFormatter } from '../../tasks/callbacks/post-callback.ts';
 import { dialectAdapter } from './dialect.ts';
 import { openAIShape } from './openai/openai-routes.ts';
 import { openRouterShape } from './openrouter/openrouter-routes.ts';
@@ -11,7 +11,7 @@ import type { ApiShape } from './shape.ts';
 export const shapes = [openAIShape, openRouterShape, arkShape] satisfies readonly ApiShape[];
 
 /** The API whose errors a path gets, also one that was reached with a wrong base URL; undefined for our own. */
-export function shapeOfPath(path: string): ErrorShape | undefined {
+export function errorShapeOfPath(path: string): ErrorShape | undefined {
   return findMeantApi(path, '')?.shape ?? shapes.find(({ paths }) => paths.test(path));
 }
 
@@ -24,7 +24,7 @@ export function isNotOffered(method: string, path: string): boolean {
 }
 
 /** The form of callbacks of tasks that were created in a dialect or through a shape. */
-export function callbackFormatOf(dialect: string): CallbackFormat {
+export function callbackFormatOf(dialect: string): CallbackFormatter {
   const shape = shapes.find(({ name }) => name === dialect);
   if (shape !== undefined) {
     const { callbackBody, callbackHeaders = () => ({}) } = shape;

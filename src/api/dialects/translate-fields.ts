@@ -2,7 +2,7 @@ import { refuseUnsafeJson } from '../core/server/read-body.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';
-import { isScalar, mediaFields, type ModelInput } from '../../catalogue/input/task-input.ts';
+import { isNumberOrBooleanField, mediaFields, type ModelInput } from '../../catalogue/input/task-input.ts';
 import { type GivenField, readReference } from './media-reference.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -40,7 +40,7 @@ function valueOf({ ours, theirs, value }: GivenField, input: ModelInput | undefi
 
 /** Converts the numbers and booleans among our fields that are sent as text. */
 export function fieldValueFromText(name: string, value: unknown, input: ModelInput | undefined): unknown {
-  if (isScalar(name)) return scalarFromText(value);
+  if (isNumberOrBooleanField(name)) return scalarFromText(value);
   if (name !== 'options' || !isObject(value)) return value;
   const isText = (option: string) => input?.fields.options?.[option]?.type === 'string';
   const options = Object.entries(value);

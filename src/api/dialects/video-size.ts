@@ -1,5 +1,5 @@
 import { type FrameSize, frameSize } from '../../catalogue/media/frame-size.ts';
-import { type Ratio, type Resolution } from '../../catalogue/input/input-bounds.ts';
+import { type Ratio, type Resolution } from '../../catalogue/input/declared-field-bounds.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { ModelInput } from '../../catalogue/input/task-input.ts';
 import type { TaskRecord } from '../../tasks/public-record.ts';
@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../tasks/public-record.ts';
 type Frame = { readonly resolution: Resolution; readonly ratio: Ratio };
 
 /** Every size that a model sells, as `1280x720`, and what it means in our fields. */
-export function fieldsBySize({ fields }: ModelInput): ReadonlyMap<string, Frame> {
+export function mapSizesToFields({ fields }: ModelInput): ReadonlyMap<string, Frame> {
   const ratios = fields.ratio.values.filter((ratio) => ratio !== 'adaptive');
   const frames = fields.resolution.values.flatMap((resolution) => ratios.map((ratio) => ({ resolution, ratio })));
   return new Map(frames.map((frame) => [sizeText(frameSize(frame.resolution, frame.ratio, undefined)), frame]));
@@ -26,7 +26,7 @@ type ReadSize = { readonly fields: Requested; readonly errors: readonly FieldErr
  */
 export function readSize(model: ModelInput | undefined, size: unknown, requested: Requested): ReadSize {
   if (size === undefined || size === null || model === undefined) return { fields: requested, errors: [] };
-  const sizes = fieldsBySize(model);
+  const sizes = mapSizesToFields(model);
   const frame = typeof size === 'string' ? sizes.get(size) : undefined;
   const refused = (message: string) => ({ fields: requested, errors: [{ path: 'size', message }] });
   if (frame === undefined) return refused(`must be one of ${[...sizes.keys()].join(', ')}`);

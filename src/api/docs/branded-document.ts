@@ -17,7 +17,7 @@ const marked = new Marked();
  * programs are left out. Names that are part of the protocol stay, such as `Videogen-Dialect`. The first model of the catalogue replaces
  * each one that is not in the catalogue.
  */
-export function brandedMarkdown(markdown: string, name: string, models: readonly string[]): string {
+export function rewriteForWhiteLabel(markdown: string, name: string, models: readonly string[]): string {
   const token = asciiBrandName(name).toLowerCase();
   return marked
     .lexer(markdown)

@@ -9,13 +9,13 @@ const folder = fileURLToPath(new URL('../../../client-archives', import.meta.url
 const contentTypes: Readonly<Record<string, string>> = { tgz: 'application/gzip', whl: 'application/zip' };
 
 /** The archives of the clients for npm and pip; their names have the version. */
-export function clientArchives(): readonly string[] {
+export function listClientArchiveNames(): readonly string[] {
   return readdirSync(folder).toSorted();
 }
 
 /** Serves this service's own clients, so that customers can install them without a package registry. */
 export function addClientArchiveRoutes(router: AppRouter, publicUrl: string): void {
-  const names = clientArchives();
+  const names = listClientArchiveNames();
   router.get('/clients', (ctx) => {
     answerEnvelope(ctx, {
       code: 200,

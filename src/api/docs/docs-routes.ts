@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,13 +7,13 @@ import { gzip } from 'node:zlib';
 import { fillTemplate } from '../brand/brand-markup.ts';
 import { isWhiteLabel } from '../../platform/brand/brand.ts';
 import type { WithModels } from '../../catalogue/models/model.ts';
-import { consoleHeaders } from '../console/console-headers.ts';
+import { buildConsoleHeaders } from '../console/console-headers.ts';
 import { type AssetInMemory, sendAsset } from '../console/serve-console.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import {
   serviceAddressDocuments,
-  documentsOf,
+  documentRoutesOf,
   type DocsPage,
   renderDocument,
   type DocumentedService,
@@ -21,10 +21,10 @@ import {
 import { html } from './html.ts';
 import { docsNavigation } from './docs-navigation.ts';
 import { type Audience, referencePage } from './reference-page.ts';
-import { type SearchEntry, searchEntries } from './search-index.ts';
+import { type SearchEntry, searchEntriesOfPage } from './search-index.ts';
 
 /** The policy of the console: pages run only our code and send requests only to this service. */
-export const docsHeaders = consoleHeaders([]);
+export const docsHeaders = buildConsoleHeaders([]);
 
 /** The frame of every page, written by src/run/build/build-console.ts. */
 const frame = new URL('../../../console/docs.html', import.meta.url);
@@ -34,7 +34,7 @@ const referenceRoutes: Readonly<Record<Audience, string>> = {
   operators: '/docs/reference/operators',
 };
 
-export type DocsDeps = WithCatalogue & DocumentedService;
+export type DocsDeps = WithCatalogueGetter & DocumentedService;
 
 /** Serves the API reference and the documents, without internet access. */
 export function addDocsRoutes(router: AppRouter, { brand, catalogue, publicUrl }: DocsDeps): void {
@@ -81,7 +81,7 @@ type PageMakers = ReadonlyMap<string, (offer: WithModels) => Promise<DocsPage>>;
 
 /** Maps routes to pages. Pages for clients come first, also among the results of a search. */
 function pageMakers(service: DocumentedService): PageMakers {
-  const documents = documentsOf(service.brand);
+  const documents = documentRoutesOf(service.brand);
   const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
     [route, (offer: WithModels) => renderDocument(path, service, offer)] as const;
   const ofReference = (audience: Audience) =>
@@ -118,5 +118,5 @@ function partsOf(served: ReadonlySet<string>, route: string, { title, main, outl
 
 async function index(pages: PageMakers, offer: WithModels): Promise<readonly SearchEntry[]> {
   const made = await Promise.all([...pages].map(async ([route, make]) => [route, await make(offer)] as const));
-  return made.flatMap(([route, { title, main }]) => searchEntries(route, title, main.html));
+  return made.flatMap(([route, { title, main }]) => searchEntriesOfPage(route, title, main.html));
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { type Brand, isWhiteLabel } from '../../platform/brand/brand.ts';
 import type { WithModels } from '../../catalogue/models/model.ts';
 import { sections } from '../endpoints.ts';
-import { brandedMarkdown, whiteLabelDocuments } from './branded-document.ts';
+import { rewriteForWhiteLabel, whiteLabelDocuments } from './branded-document.ts';
 import type { Html } from './html.ts';
 import { anchorOf, documentMarkdown } from './markdown.ts';
 
@@ -30,7 +30,7 @@ function docsFiles(): readonly string[] {
   return names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
 }
 
-export function documentsOf(brand: Brand): ReadonlyMap<string, string> {
+export function documentRoutesOf(brand: Brand): ReadonlyMap<string, string> {
   if (!isWhiteLabel(brand)) return documents;
   return new Map([...documents].filter(([path]) => whiteLabelDocuments.includes(path)));
 }
@@ -69,10 +69,10 @@ export async function renderDocument(
   { models }: WithModels,
 ): Promise<DocsPage> {
   const own = await readFile(new URL(path, readme), 'utf8');
-  const text = isWhiteLabel(brand) ? brandedMarkdown(own, brand.name, [...models.keys()]) : own;
+  const text = isWhiteLabel(brand) ? rewriteForWhiteLabel(own, brand.name, [...models.keys()]) : own;
   const markdown = serviceAddressDocuments.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? brand.name;
-  const served = documentsOf(brand);
+  const served = documentRoutesOf(brand);
   const targets = {
     link: (href: string) => targetOf(href, path, served),
     image: (href: string) => pathFrom(path, href),

@@ -19,7 +19,7 @@ type Options = {
   readonly marksRequired: boolean;
 };
 
-export function parameterFields(description: OpenApiDescription, parameters: readonly OpenApiParameter[]): Html {
+export function parameterListHtml(description: OpenApiDescription, parameters: readonly OpenApiParameter[]): Html {
   const items = parameters.map(({ name, required: isRequired = false, schema = {}, description: text }) => {
     const described = text === undefined ? schema : { ...schema, description: text };
     return field(description, { name, isRequired, schema: described }, { open: 1, marksRequired: true });
@@ -30,7 +30,7 @@ export function parameterFields(description: OpenApiDescription, parameters: rea
 }
 
 /** The fields of an object, of the items of a list, or of each alternative; undefined if there are none. */
-export function schemaFields(
+export function schemaFieldListHtml(
   description: OpenApiDescription,
   schema: OpenApiSchema,
   options: Options,
@@ -39,7 +39,7 @@ export function schemaFields(
   if (depth > maxDepth) return undefined;
   const { schema: found, alternatives } = resolveSchema(description, schema);
   if (alternatives.length > 0) return alternativeFields(description, alternatives, options);
-  if (found.items !== undefined) return schemaFields(description, found.items, options);
+  if (found.items !== undefined) return schemaFieldListHtml(description, found.items, options);
   const { additionalProperties: others } = found;
   const entries = Object.entries(found.properties ?? {});
   const isMap = typeof others === 'object' && Object.keys(others).length > 0;
@@ -60,7 +60,7 @@ function alternativeFields(
   options: Options,
 ): Html | undefined {
   const items = alternatives.flatMap((one, index) => {
-    const inner = schemaFields(description, one, options);
+    const inner = schemaFieldListHtml(description, one, options);
     if (inner === undefined) return [];
     const { name = `Alternative ${index + 1}` } = resolveSchema(description, one);
     return [
@@ -83,7 +83,7 @@ type Field = { readonly name: string; readonly isRequired: boolean; readonly sch
 function field(description: OpenApiDescription, { name, isRequired, schema }: Field, options: Options): Html {
   const { open, depth = 0, marksRequired } = options;
   const { schema: found } = resolveSchema(description, schema);
-  const inner = schemaFields(description, schema, { ...options, open: open - 1, depth: depth + 1 });
+  const inner = schemaFieldListHtml(description, schema, { ...options, open: open - 1, depth: depth + 1 });
   const label = marksRequired && isRequired && html` <span class="required">required</span>`;
   return html`<li>
     <p class="head">

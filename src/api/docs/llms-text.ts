@@ -1,5 +1,5 @@
 import { whiteLabelDocuments } from './branded-document.ts';
-import { documentsOf, type DocumentedService } from './documents.ts';
+import { documentRoutesOf, type DocumentedService } from './documents.ts';
 
 const subjects: Readonly<Record<string, string>> = {
   'docs/quickstart.md': 'from a key to a video in three steps',
@@ -11,7 +11,7 @@ const subjects: Readonly<Record<string, string>> = {
 
 /** Returns what language models should read about this service, in the form of https://llmstxt.org. */
 export function llmsText({ publicUrl, brand }: DocumentedService): string {
-  const served = documentsOf(brand);
+  const served = documentRoutesOf(brand);
   const links = whiteLabelDocuments.flatMap((path) => {
     const route = served.get(path);
     return route === undefined ? [] : [`- [${route}](${publicUrl}${route}): ${subjects[path] ?? ''}`];

@@ -9,7 +9,7 @@ import {
   successResponseOf,
 } from './openapi-types-and-lookups.ts';
 import { exampleValue } from './samples/example-value.ts';
-import { parameterFields, schemaFields } from './field-list.ts';
+import { parameterListHtml, schemaFieldListHtml } from './field-list.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown, inlineMarkdown } from './markdown.ts';
 import { pythonSample } from './samples/python-sample.ts';
@@ -66,7 +66,7 @@ function requestParts(
     return (
       found.length > 0 &&
       html`<h4>${title}</h4>
-        ${parameterFields(description, found)}`
+        ${parameterListHtml(description, found)}`
     );
   });
   return html`${groups}${bodyPart(description, requestBody?.content)}`;
@@ -79,7 +79,7 @@ function bodyPart(description: OpenApiDescription, content: Parameters<typeof ty
   const types = Object.keys(content).map((type, index) => html`${index > 0 && ', '}<code>${type}</code>`);
   return html`<h4>Body</h4>
     <p class="limits">${types}</p>
-    ${schemaFields(description, schema, { open: 2, marksRequired: true })}`;
+    ${schemaFieldListHtml(description, schema, { open: 2, marksRequired: true })}`;
 }
 
 function responsePart(description: OpenApiDescription, { described }: ReferenceEntry): Html | undefined {
@@ -91,7 +91,7 @@ function responsePart(description: OpenApiDescription, { described }: ReferenceE
     data === undefined
       ? html`<p class="limits"><code>${type}</code></p>`
       : html`<p class="limits">Fields of <code>data</code>:</p>`;
-  const fields = schemaFields(description, data ?? schema, { open: 1, marksRequired: false });
+  const fields = schemaFieldListHtml(description, data ?? schema, { open: 1, marksRequired: false });
   return html`<h4>Response ${status}</h4>
     ${note}${fields ?? (data !== undefined && html`<p>Empty.</p>`)}`;
 }

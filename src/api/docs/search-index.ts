@@ -8,7 +8,7 @@ export type SearchEntry = {
 
 const heading = /<h[1-4] id="([^"]+)"[^>]*>([\s\S]*?)<\/h[1-4]>/g;
 
-export function searchEntries(route: string, page: string, markup: string): readonly SearchEntry[] {
+export function searchEntriesOfPage(route: string, page: string, markup: string): readonly SearchEntry[] {
   const found = [...markup.matchAll(heading)];
   return found.map(({ index, 0: whole, 1: id = '', 2: title = '' }, at) => {
     const text = textOf(markup.slice(index + whole.length, found[at + 1]?.index));

@@ -3,12 +3,12 @@ import { minuteMs } from '../../platform/timing/duration.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
-import { uncheckedIdField, unixMs } from '../core/request-fields.ts';
+import { uncheckedIdField, unixMsSchema } from '../core/request-fields.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { archiveName, maxArchived, zipOfFiles } from '../../library/gallery/zip-archive.ts';
-import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
+import { archivedVideoName, maxArchived, zipOfFiles } from '../../library/gallery/zip-archive.ts';
+import { videoNotFoundError, requireUuidTaskIds } from './gallery-routes.ts';
 import { findAnyVideosByIds, findAccountVideosByIds } from '../../library/gallery/videos.ts';
 
 /** A browser follows the link immediately. */
@@ -35,13 +35,13 @@ export const archiveVideos = defineEndpoint({
   data: z.strictObject({
     url: z.url(),
     bytes: z.int().meta({ description: 'The bytes of the videos.' }),
-    expireTime: unixMs,
+    expireTime: unixMsSchema,
   }),
   failures: ['task_not_found', 'archive_running'],
   handler: async ({ caller: { accountId }, input }, { db, resultStore, now }: Deps & WithClock) => {
-    const taskIds = [...new Set(requireTaskIds(input.taskIds))];
+    const taskIds = [...new Set(requireUuidTaskIds(input.taskIds))];
     const videos = await findAccountVideosByIds(db, accountId, taskIds);
-    if (videos.length < taskIds.length) throw videoNotFound();
+    if (videos.length < taskIds.length) throw videoNotFoundError();
     requireNoArchive(accountId);
     const url = resultStore.archiveLink(taskIds.join(','), archiveLinkMs);
     const bytes = videos.reduce((sum, { result }) => sum + (result?.bytes ?? 0), 0);
@@ -96,5 +96,5 @@ function entryOf(video: Task, resultStore: ResultStore) {
   if (result === undefined) throw new Error(`task ${video.taskId} has no video`);
   const { videoKey, bytes: sizeBytes } = result;
   const open = async () => requireExisting(await resultStore.read(videoKey), 'media_deleted');
-  return { name: archiveName(video), sizeBytes, modifiedAt: new Date(createdAt), open };
+  return { name: archivedVideoName(video), sizeBytes, modifiedAt: new Date(createdAt), open };
 }

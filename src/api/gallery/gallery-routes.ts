@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, uncheckedIdField, oneLineTextField, unixMs } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, oneLineTextField, unixMsSchema } from '../core/request-fields.ts';
 import {
   booleanParameter,
   idPageParameters,
@@ -13,12 +13,12 @@ import {
 import type { WithDb } from '../core/endpoint-spec.ts';
 import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import { ratios } from '../../catalogue/input/input-bounds.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
+import { ratios } from '../../catalogue/input/declared-field-bounds.ts';
 import { parseTaskSearch } from '../../tasks/list/task-search.ts';
 import {
   setFavoritesAndTags,
-  listTags,
+  listTagNames,
   maxVideosLabeledAtOnce,
   maxTagLength,
   maxTagsOfAccount,
@@ -41,7 +41,7 @@ const videoSchema = z
     posterUrl: z.url().meta({ description: 'A freshly signed link to a still of the video.' }),
     favorite: z.boolean(),
     tags: z.array(z.string()),
-    createTime: unixMs,
+    createTime: unixMsSchema,
   })
   .meta({ id: 'GalleryVideo' });
 
@@ -51,7 +51,7 @@ type ListDeps = WithDb & ViewDeps & { readonly seenTasks: ReadTaskRecorder; read
 function presentVideo({ resultStore }: ViewDeps, video: GalleryVideo) {
   const { taskId, param, result, isFavorite: favorite, tags, createdAt: createTime } = video;
   if (result === undefined) throw new Error(`task ${taskId} has no video`);
-  return pickSchemaFields(videoSchema, {
+  return pickRowFieldsBySchema(videoSchema, {
     taskId,
     model: param.model,
     prompt: param.input.prompt,
@@ -114,7 +114,7 @@ const tags = defineEndpoint({
   description: 'Lists the tags that videos of the account have, in alphabetical order.',
   data: z.strictObject({ tags: z.array(z.string()) }),
   handler: async ({ caller: { accountId } }, { db }) => ({
-    tags: (await listTags(db, accountId)).map(({ tag }) => tag),
+    tags: (await listTagNames(db, accountId)).map(({ tag }) => tag),
   }),
 });
 
@@ -159,23 +159,23 @@ const label = defineEndpoint({
     const { favorite, addTags, removeTags } = input;
     const isLabeled = await setFavoritesAndTags(db, {
       accountId,
-      taskIds: requireTaskIds(input.taskIds),
+      taskIds: requireUuidTaskIds(input.taskIds),
       isFavorite: favorite ?? undefined,
       addTags: (addTags ?? []).map(normalizedTag),
       removeTags: (removeTags ?? []).map(normalizedTag),
     });
-    if (!isLabeled) throw videoNotFound();
+    if (!isLabeled) throw videoNotFoundError();
     return {};
   },
 });
 
 /** Ids are opaque to clients: one in another format is not found. An id in upper case is the same id. */
-export function requireTaskIds(taskIds: readonly string[]): readonly string[] {
-  if (!taskIds.every((taskId) => z.uuid().safeParse(taskId).success)) throw videoNotFound();
+export function requireUuidTaskIds(taskIds: readonly string[]): readonly string[] {
+  if (!taskIds.every((taskId) => z.uuid().safeParse(taskId).success)) throw videoNotFoundError();
   return taskIds.map((taskId) => taskId.toLowerCase());
 }
 
-export function videoNotFound(): HttpError {
+export function videoNotFoundError(): HttpError {
   return new HttpError('task_not_found', { msg: 'no task of the account with this id has a video' });
 }
 

@@ -3,13 +3,13 @@ import { dayMs } from '../../platform/timing/duration.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, maxUnixMs, uncheckedIdField, oneLineTextField, unixMs } from '../core/request-fields.ts';
+import { idField, maxUnixMs, uncheckedIdField, oneLineTextField, unixMsSchema } from '../core/request-fields.ts';
 import { idParameter, strictQuery } from '../core/query-parameters.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import { requestOriginOf } from '../sign-in/authenticate-session.ts';
-import { videoNotFound, requireTaskIds } from './gallery-routes.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
+import { addressAndUserAgentOf } from '../sign-in/authenticate-session.ts';
+import { videoNotFoundError, requireUuidTaskIds } from './gallery-routes.ts';
 import {
-  listShareLinks,
+  listShareLinksOfVideo,
   maxShareLinkDays,
   maxShareLinksOfVideo,
   maxShareTitleLength,
@@ -25,14 +25,14 @@ const linkSchema = z
     taskId: z.string(),
     title: z.string().nullable(),
     showsAccountName: z.boolean(),
-    createTime: unixMs,
-    expireTime: unixMs,
+    createTime: unixMsSchema,
+    expireTime: unixMsSchema,
   })
   .meta({ id: 'ShareLink' });
 
 export function presentShareLink(link: ShareLink) {
   const { showsAccount: showsAccountName, createdAt: createTime, expiresAt: expireTime } = link;
-  return pickSchemaFields(linkSchema, { ...link, showsAccountName, createTime, expireTime });
+  return pickRowFieldsBySchema(linkSchema, { ...link, showsAccountName, createTime, expireTime });
 }
 
 const expireError = `must be a future time in Unix milliseconds, at most ${maxShareLinkDays} days from now`;
@@ -68,17 +68,17 @@ const share = defineEndpoint({
     { caller: { accountId, by }, input, ctx },
     { db, now, publicUrl }: WithDb & WithClock & { readonly publicUrl: string },
   ) => {
-    const [taskId = ''] = requireTaskIds([input.taskId]);
+    const [taskId = ''] = requireUuidTaskIds([input.taskId]);
     const { title, showsAccountName, expireTime } = input;
     const expiresAt = expireTime ?? now() + defaultLifeMs;
     if (expiresAt <= now() || expiresAt > now() + maxShareLinkDays * dayMs)
       throw invalidRequest([{ path: 'expireTime', message: expireError }]);
     const shared = await shareVideo(
       db,
-      { accountId, by, origin: requestOriginOf(ctx) },
+      { accountId, by, origin: addressAndUserAgentOf(ctx) },
       { taskId, title: title?.trim(), showsAccount: showsAccountName ?? false, expiresAt },
     );
-    if (shared.kind === 'not_found') throw videoNotFound();
+    if (shared.kind === 'not_found') throw videoNotFoundError();
     if (shared.kind === 'too_many')
       throw new HttpError('too_many_share_links', { data: { limit: maxShareLinksOfVideo } });
     return { link: presentShareLink(shared.link), url: `${publicUrl}${sharePathPrefix}${shared.token}` };
@@ -94,7 +94,7 @@ const list = defineEndpoint({
   query: strictQuery({ taskId: idParameter('a task') }),
   data: z.strictObject({ links: z.array(linkSchema).max(maxShareLinksOfVideo) }),
   handler: async ({ caller: { accountId }, query }, { db }) => ({
-    links: (await listShareLinks(db, accountId, query.taskId)).map(presentShareLink),
+    links: (await listShareLinksOfVideo(db, accountId, query.taskId)).map(presentShareLink),
   }),
 });
 
@@ -108,7 +108,7 @@ const revoke = defineEndpoint({
   data: z.strictObject({}).meta({ id: 'RevokedShareLink' }),
   failures: ['share_link_not_found'],
   handler: async ({ caller: { accountId, by }, input, ctx }, { db }) => {
-    const isRevoked = await revokeShareLink(db, { accountId, by, origin: requestOriginOf(ctx) }, input.linkId);
+    const isRevoked = await revokeShareLink(db, { accountId, by, origin: addressAndUserAgentOf(ctx) }, input.linkId);
     if (!isRevoked) throw new HttpError('share_link_not_found');
     return {};
   },

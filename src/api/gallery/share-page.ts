@@ -1,4 +1,4 @@
-import { scriptlessPolicy } from '../console/console-headers.ts';
+import { buildScriptlessPolicy } from '../console/console-headers.ts';
 import { type Html, html, trustedHtml } from '../docs/html.ts';
 
 // The pages of share links: HTML without scripts. Their policy allows one style, by its hash, and the media of this service.
@@ -19,7 +19,7 @@ video { max-width: 100%; width: auto; height: auto; max-height: 80vh; background
 /** `mediaOrigins`: other origins that the links to media lead to. */
 export function sharePageHeaders(mediaOrigins: readonly string[]): Readonly<Record<string, string>> {
   return {
-    'Content-Security-Policy': scriptlessPolicy(style, ["'self'", ...mediaOrigins]),
+    'Content-Security-Policy': buildScriptlessPolicy(style, ["'self'", ...mediaOrigins]),
     'Referrer-Policy': 'no-referrer',
     'X-Robots-Tag': 'noindex, nofollow',
     'X-Frame-Options': 'DENY',

@@ -22,12 +22,12 @@ const readyz = defineEndpoint({
   data: z.strictObject({}),
   failures: ['not_ready'],
   handler: async (_call, { readiness }: ReadinessDeps) => {
-    refuseUnlessReady(await readiness());
+    refuseIfAnyUnreadyReason(await readiness());
     return {};
   },
 });
 
-export function refuseUnlessReady(reasons: readonly string[]): void {
+export function refuseIfAnyUnreadyReason(reasons: readonly string[]): void {
   if (reasons.length > 0) throw new HttpError('not_ready', { data: { reasons } });
 }
 

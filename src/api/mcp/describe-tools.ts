@@ -1,19 +1,19 @@
 import type { Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
-import { requestToolSchema } from './request-tool-schema.ts';
-import { toolSchema } from './tool-schema.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
+import { taskRequestToolSchema } from './task-request-tool-schema.ts';
+import { simplifyJsonSchema } from './simplify-json-schema.ts';
 import { type Tool, mcpTools } from './mcp-tools.ts';
 
 /** The tools as clients list them, with the models of the catalogue in their schemas. */
-export function describeTools(models: ModelCatalogue): readonly Description[] {
+export function describeTools(models: ModelsByName): readonly Description[] {
   return mcpTools.map((tool) => describeTool(tool, models));
 }
 
-function describeTool(tool: Tool, models: ModelCatalogue): Description {
+function describeTool(tool: Tool, models: ModelsByName): Description {
   const { name, title, description, annotations, input = z.strictObject({}), output, takesTaskRequest } = tool;
-  const own = toolSchema(z.toJSONSchema(input, { io: 'input' }));
-  const request = takesTaskRequest === true ? requestToolSchema(models) : { properties: {}, required: [] };
+  const own = simplifyJsonSchema(z.toJSONSchema(input, { io: 'input' }));
+  const request = takesTaskRequest === true ? taskRequestToolSchema(models) : { properties: {}, required: [] };
   const required = [...request.required, ...(own.required ?? [])];
   const inputSchema = {
     type: 'object',

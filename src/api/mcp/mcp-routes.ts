@@ -1,11 +1,11 @@
 import type { Authentication } from '../core/authentication.ts';
 import { refuseForeignPage } from '../console/same-origin.ts';
-import { type AppRouter, type Context, jsonHeaders } from '../core/request-context.ts';
+import { type AppRouter, type Context, noStoreJsonHeaders } from '../core/request-context.ts';
 import { withLargeBodySlot } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
-import { attributeToFullDisk, toHttpError } from '../core/to-http-error.ts';
+import { replaceIfDiskIsFull, toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
-import { maxInlineBytes } from '../core/server/read-json-or-form.ts';
+import { maxInlineBytes } from '../core/server/read-json-or-multipart.ts';
 import { readJson } from '../core/server/read-body.ts';
 import type { McpServerDeps } from './mcp-server.ts';
 import type { ToolNeeds } from './mcp-tools.ts';
@@ -30,10 +30,10 @@ export function addMcpRoute(router: AppRouter, deps: McpDeps, authentication: Au
         const { status, contentType, text } = await answerMcp({ ctx, deps, authentication, body: message });
         ctx.body = text;
         ctx.status = status;
-        ctx.set({ ...jsonHeaders, 'Content-Type': contentType ?? jsonHeaders['Content-Type'] });
+        ctx.set({ ...noStoreJsonHeaders, 'Content-Type': contentType ?? noStoreJsonHeaders['Content-Type'] });
       });
     } catch (thrown) {
-      const error = attributeToFullDisk(toHttpError(thrown), deps.diskProblem());
+      const error = replaceIfDiskIsFull(toHttpError(thrown), deps.diskProblem());
       ctx.state.errorCode = error.code;
       logError(ctx, error, deps.log);
       answerError(ctx, error, idOf(message ?? (await readSmall(ctx))));
@@ -62,5 +62,5 @@ function answerError(ctx: Context, { code, envelope, headers }: HttpError, id: s
   const error = { code: serverError, message: `${code}: ${envelope.msg}`, data: { error: code, data: envelope.data } };
   ctx.status = envelope.code;
   ctx.body = JSON.stringify({ jsonrpc: '2.0', id, error });
-  ctx.set({ ...jsonHeaders, ...headers });
+  ctx.set({ ...noStoreJsonHeaders, ...headers });
 }

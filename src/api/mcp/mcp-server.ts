@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
-import { type RequestBeforeGuards, type GuardDeps, guardRequest } from '../core/define-endpoint.ts';
+import { type RequestBeforeGuards, type GuardDeps, guardThenProceed } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
 import { toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
@@ -34,7 +34,7 @@ export async function answerMcp({
   const { method, params } = body;
   const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
   // A message that runs no tool counts as a read.
-  const countRead = () => guardRequest({ ...arrival, operation: { scope: 'any' } }, async () => {});
+  const countRead = () => guardThenProceed({ ...arrival, operation: { scope: 'any' } }, async () => {});
   if (tool === undefined) await countRead();
   const headers = Object.entries(ctx.headers).map(([name, value]): [string, string] => [name, String(value)]);
   const request = new Request(`${deps.publicUrl}/mcp`, { method: 'POST', headers });
@@ -73,7 +73,7 @@ async function callTool(
   const { ctx, deps } = arrival;
   ctx.state.tool = tool.name;
   try {
-    return await guardRequest({ ...arrival, operation: tool.guards }, async (identity) => {
+    return await guardThenProceed({ ...arrival, operation: tool.guards }, async (identity) => {
       if (!('dialect' in identity)) throw new Error(`the tool ${tool.name} is not for clients`);
       // Tools speak our own dialect, also to keys of another one.
       const caller = { ctx, identity: { ...identity, dialect: 'native' as const } };

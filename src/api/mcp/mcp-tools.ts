@@ -1,11 +1,11 @@
 import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { z } from 'zod';
-import { readSoldModels, type SoldDeps } from '../credits/price-view.ts';
-import { getCredits } from '../credits/credit-routes.ts';
-import { readTaskAndMarkSeen, type ReadTaskDeps } from '../dialects/stored-video.ts';
+import { readSoldModels, type SoldModelDeps } from '../credits/price-view.ts';
+import { getBalanceAndLedger } from '../credits/credit-routes.ts';
+import { readOwnTaskAndMarkRead, type ReadTaskDeps } from '../dialects/existing-video.ts';
 import {
-  type EndpointOf,
+  type EndpointWithData,
   type GuardedRequest,
   type GuardSpec,
   type DepsOfAll,
@@ -18,7 +18,7 @@ import { idempotencyKeySchema } from '../core/idempotency-key.ts';
 import { storeInlineFile, type InlineMediaDeps, isDataUrl } from '../dialects/inline-media.ts';
 import { jsonFromText, fieldValueFromText } from '../dialects/translate-fields.ts';
 import { isObject } from '../../platform/text/json.ts';
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
 import { maxUploadMegabytes, uploadFromUrl, kindByStoredName } from '../../media/references/upload-rules.ts';
 import { listModels } from '../models/model-routes.ts';
 import { modelSummaryText, summarizeModel, modelSummarySchema } from './model-summary.ts';
@@ -29,7 +29,7 @@ import { mediaFields } from '../../catalogue/input/task-input.ts';
 import { findTaskCreator } from '../../tasks/list/task-creator.ts';
 import { cancelTask } from '../tasks/cancel-task-routes.ts';
 import { type CancelTaskDeps, cancelTaskIfUnstarted } from '../../tasks/end/cancel-task.ts';
-import { listTasksOfAccount } from '../tasks/task-list-routes.ts';
+import { listOwnTasks } from '../tasks/task-list-routes.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { listedTaskSchema, presentListedTask, type TaskRecordDeps } from '../tasks/task-view.ts';
 
@@ -55,14 +55,14 @@ const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: fal
 
 /** An endpoint as a tool: its query or body are the arguments, its data is the result. */
 function toolOf<Data extends object, Deps>(
-  endpoint: EndpointOf<Data, Deps>,
+  endpoint: EndpointWithData<Data, Deps>,
   name: string,
   description: string,
   textOf: (data: DeepReadonly<Data>) => string,
-): Tool<Deps & WithCatalogue> {
+): Tool<Deps & WithCatalogueGetter> {
   const { summary: title, query, body, data: output, takesTaskRequest } = endpoint;
   const input = takesTaskRequest === true ? undefined : (query ?? body);
-  const run = async ({ given, ...caller }: ToolCall, deps: Deps & WithCatalogue) => {
+  const run = async ({ given, ...caller }: ToolCall, deps: Deps & WithCatalogueGetter) => {
     // The schemas of queries read text, so numbers among the arguments are converted.
     const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
     const sent = takesTaskRequest === true ? withScalars(given, deps.catalogue().models) : given;
@@ -96,7 +96,7 @@ const wait = wholeNumberField(0, 50).default(0).meta({ description: 'Seconds to 
 type ReadDeps = ReadTaskDeps & TaskRecordDeps & { readonly taskWaiters: TaskWaiters };
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: ReadDeps) {
-  const task = await readTaskAndMarkSeen(deps, identity.caller, taskId);
+  const task = await readOwnTaskAndMarkRead(deps, identity.caller, taskId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
   const maker = await findTaskCreator(deps.db, taskId);
   return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });
@@ -109,7 +109,7 @@ function isCancelled(ctx: Caller['ctx']): boolean {
 }
 
 /** Models write numbers and booleans as text where several models of the catalogue differ, and some clients write objects and lists so. */
-function withScalars(body: ToolArguments, models: ModelCatalogue): ToolArguments {
+function withScalars(body: ToolArguments, models: ModelsByName): ToolArguments {
   const { model } = body;
   const input = jsonFromText(body['input']);
   if (!isObject(input)) return body;
@@ -204,7 +204,7 @@ const uploadMedia: Tool<InlineMediaDeps> = {
   },
 };
 
-const listModelsTool: Tool<SoldDeps & WithClock> = {
+const listModelsTool: Tool<SoldModelDeps & WithClock> = {
   ...toolOf(listModels, 'list_models', 'Lists models: what each is, costs and takes.', () => ''),
   output: z.strictObject({ models: z.array(modelSummarySchema) }),
   run: async ({ identity }, deps) => {
@@ -234,13 +234,18 @@ const declared = [
     annotations: { ...writes, destructiveHint: true, idempotentHint: true },
   },
   toolOf(
-    listTasksOfAccount,
+    listOwnTasks,
     'list_videos',
     'Lists tasks, newest first, with links to videos and posters.',
     ({ tasks, nextCursor }) => [...tasks.map(describeVideo), `Next cursor: ${nextCursor ?? 'none'}`].join('\n'),
   ),
   uploadMedia,
-  toolOf(getCredits, 'get_balance', 'Returns the credits of the account.', ({ balance }) => `${balance} credits`),
+  toolOf(
+    getBalanceAndLedger,
+    'get_balance',
+    'Returns the credits of the account.',
+    ({ balance }) => `${balance} credits`,
+  ),
 ];
 
 export type ToolNeeds = DepsOfAll<(typeof declared)[number]>;

@@ -5,7 +5,7 @@ import type { Model } from '../../catalogue/models/model.ts';
 import { standardPriceName } from '../../catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../tasks/accept/documented-task-request.ts';
 import { isObject } from '../../platform/text/json.ts';
-import { boundsText, type JsonSchema } from './tool-schema.ts';
+import { boundsText, type JsonSchema } from './simplify-json-schema.ts';
 
 // An agent reads these words about each model: its purpose, its prices and the fields that it takes.
 

@@ -6,7 +6,7 @@ import { dayMs } from '../../platform/timing/duration.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import type { MediaToSend, VerifiedLink, ProxiedRange, ResultStore } from '../../media/store/result-store.ts';
+import type { MediaSendMethod, VerifiedLink, ProxiedRange, ResultStore } from '../../media/store/result-store.ts';
 
 export type SendMediaDeps = WithDb & {
   readonly resultStore: Pick<ResultStore, 'sourceOf'>;
@@ -35,7 +35,7 @@ export async function sendMedia(ctx: Context, deps: SendMediaDeps, sent: SentMed
 /** Clients must come back after this time, so that they get our message about a deleted file. */
 const maxRedirectSeconds = 600;
 
-async function sendSource(ctx: Context, source: MediaToSend, sent: SentMedia): Promise<void> {
+async function sendSource(ctx: Context, source: MediaSendMethod, sent: SentMedia): Promise<void> {
   const { link, seconds, headers = {}, passing } = sent;
   if (source.kind === 'outside')
     throw new HttpError('range_not_satisfiable', { headers: { 'Content-Range': `bytes */${source.sizeBytes}` } });

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { bytesToDetectFormat, formatOfBytes } from '../../media/references/file-format.ts';
 import {
   imageLimitsText,
-  maxUploadBytes,
+  maxUploadBytesOfKind,
   maxUploadMegabytes,
-  maxUploads,
-  mediaFormats,
+  maxUploadsOfAccount,
+  formatsTextByKind,
   uploadKey,
   kindByStoredName,
   uploadMediaTypes,
@@ -14,27 +14,27 @@ import {
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { maxAccountUploadsAtOnce, withUploadSlot } from '../core/limits/upload-slots.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
-import { isMultipartForm, maxFormOverhead, saveFormFile } from '../core/server/form-file.ts';
+import { isMultipartForm, maxFormOverheadBytes, saveOnlyFileOfForm } from '../core/server/form-file.ts';
 import { requireSizeWithinLimit, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-body.ts';
 import type { InlineMediaDeps } from '../dialects/inline-media.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
-import type { MediaKind } from '../../catalogue/input/input-bounds.ts';
+import type { MediaKind } from '../../catalogue/input/declared-field-bounds.ts';
 
 const kinds = ['image', 'video', 'audio'] as const satisfies readonly MediaKind[];
 const types = [...kinds.flatMap((kind): readonly string[] => uploadMediaTypes[kind]), 'application/octet-stream'];
 const fieldNames = mediaFields.map(({ name }) => name);
 
-const largest = maxUploadBytes('video');
+const largest = maxUploadBytesOfKind('video');
 /** A file of no known format is refused anyway, so it has the least limit. */
 const limit: LimitByFirstBytes = {
-  minBytes: maxUploadBytes('image'),
+  minBytes: maxUploadBytesOfKind('image'),
   startBytes: bytesToDetectFormat,
-  limitOf: (start) => maxUploadBytes(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),
+  limitOf: (start) => maxUploadBytesOfKind(kinds.find((kind) => kind === mediaKindOf(start)) ?? 'image'),
 };
 
 type UploadDeps = InlineMediaDeps & { readonly resultStore: LinkSigner };
@@ -46,12 +46,12 @@ export const uploadMedia = defineEndpoint({
   refusesSuspended: true,
   summary: 'Upload a reference image, video or audio file',
   description:
-    `The body is the file, or a form (\`multipart/form-data\`) with one file: a ${mediaFormats.image} image ` +
-    `${imageLimitsText(maxUploadMegabytes.image)}, not animated; an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB; ` +
-    `or an ${mediaFormats.audio} file of at most ${maxUploadMegabytes.audio} MB. Its content decides what it is; the type may be any, ` +
+    `The body is the file, or a form (\`multipart/form-data\`) with one file: a ${formatsTextByKind.image} image ` +
+    `${imageLimitsText(maxUploadMegabytes.image)}, not animated; an ${formatsTextByKind.video} video of at most ${maxUploadMegabytes.video} MB; ` +
+    `or an ${formatsTextByKind.audio} file of at most ${maxUploadMegabytes.audio} MB. Its content decides what it is; the type may be any, ` +
     'or missing. It is stored for as long as videos are, an image as an upright JPEG. ' +
     'Until `expireTime`, `url` can be used in the `fields` of `input` by this account; only `previewUrl` can be fetched. ' +
-    `An account has at most ${maxUploads} files and ${maxAccountUploadsAtOnce} concurrent uploads.`,
+    `An account has at most ${maxUploadsOfAccount} files and ${maxAccountUploadsAtOnce} concurrent uploads.`,
   fileTypes: types,
   takesAnyType: true,
   data: z
@@ -60,19 +60,20 @@ export const uploadMedia = defineEndpoint({
       kind: z.enum(kinds),
       fields: z.array(z.enum(fieldNames)).meta({ description: 'The fields of `input` that take the file.' }),
       previewUrl: z.url().meta({ description: 'A link to the file, valid for a day.' }),
-      expireTime: unixMs,
+      expireTime: unixMsSchema,
     })
     .meta({ id: 'UploadedMedia' }),
   failures: ['invalid_request', 'malformed_form', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps: UploadDeps) => {
-    const maxBytes = isMultipartForm(ctx) ? largest + maxFormOverhead : largest;
+    const maxBytes = isMultipartForm(ctx) ? largest + maxFormOverheadBytes : largest;
     const receive = (path: string) =>
-      isMultipartForm(ctx) ? saveFormFile(ctx, path, maxBytes) : saveBodyToFile(ctx, path, maxBytes, limit);
+      isMultipartForm(ctx) ? saveOnlyFileOfForm(ctx, path, maxBytes) : saveBodyToFile(ctx, path, maxBytes, limit);
     return withUploadSlot({ accountId, bytes: requireSizeWithinLimit(ctx, maxBytes) }, async () => {
       // A video takes minutes on a slow line.
       allowSlowBody(ctx.req);
       const outcome = await deps.storeUpload(accountId, receive);
-      if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
+      if (outcome.kind === 'too_many')
+        throw new HttpError('too_many_uploads', { data: { limit: maxUploadsOfAccount } });
       if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the file ${outcome.why}` }]);
       const { upload, expiresAt } = outcome;
       const kind = kindByStoredName[upload.fileName];

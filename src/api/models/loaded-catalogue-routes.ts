@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import type { Catalogue, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
-import type { CatalogueState } from '../../catalogue/file/live-catalogue.ts';
-import { listWorkerReports } from '../../catalogue/models/worker-reports.ts';
-import { unservedModels } from '../../catalogue/models/served-models.ts';
+import type { Catalogue, WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
+import type { CatalogueLoadStatus } from '../../catalogue/file/live-catalogue.ts';
+import { listLiveWorkerReports } from '../../catalogue/models/worker-reports.ts';
+import { unservedModels } from '../../catalogue/models/models-served-by-workers.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 
-const amounts = z.strictObject({ creditsPerSecond: z.int(), creditsPerVideo: z.int(), fromTime: unixMs });
+const amounts = z.strictObject({ creditsPerSecond: z.int(), creditsPerVideo: z.int(), fromTime: unixMsSchema });
 
 const modelSchema = z.strictObject({
   model: z.string(),
@@ -37,7 +37,7 @@ const providerSchema = z.strictObject({
 });
 
 /** `catalogueState`: which catalogue is in force, and since when. */
-type Deps = WithDb & WithCatalogue & { readonly catalogueState: () => CatalogueState };
+type Deps = WithDb & WithCatalogueGetter & { readonly catalogueState: () => CatalogueLoadStatus };
 
 export const adminShowCatalogue = defineEndpoint({
   operationId: 'adminShowCatalogue',
@@ -49,9 +49,9 @@ export const adminShowCatalogue = defineEndpoint({
     .strictObject({
       path: z.string().nullable().meta({ description: 'The file; null for the built-in catalogue.' }),
       version: z.string().meta({ description: 'A digest of the file and of those that it refers to.' }),
-      loadTime: unixMs,
+      loadTime: unixMsSchema,
       refused: z
-        .strictObject({ time: unixMs, problems: z.array(z.string()) })
+        .strictObject({ time: unixMsSchema, problems: z.array(z.string()) })
         .nullable()
         .meta({ description: 'Why the file on disk is invalid; null if it is in force.' }),
       workerRefusals: z.array(z.string()).meta({ description: 'Why live workers refused it.' }),
@@ -63,7 +63,7 @@ export const adminShowCatalogue = defineEndpoint({
   handler: async (_call, { db, catalogue, catalogueState }: Deps) => {
     const { path = null, version, loadedAt: loadTime, refused } = catalogueState();
     const current = catalogue();
-    const reports = await listWorkerReports(db);
+    const reports = await listLiveWorkerReports(db);
     return {
       path,
       version,

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { presentSample, sampleViewSchema } from './sample-routes.ts';
 import { inputJsonSchema, sampleRequest } from '../../tasks/accept/documented-task-request.ts';
-import { requireOwnAccount } from '../core/authentication.ts';
+import { readAccountOfCaller } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { presentRate, rateSchema } from '../accounts/ledger-entry-view.ts';
+import { presentRequestRate, requestRateSchema } from '../accounts/ledger-entry-view.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
-import type { Rate } from '../../platform/timing/rate-limit.ts';
-import { pricedModelFields, readSoldModels, type SoldDeps } from '../credits/price-view.ts';
+import type { Rate } from '../../platform/timing/rate.ts';
+import { pricedModelFields, readSoldModels, type SoldModelDeps } from '../credits/price-view.ts';
 
-const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
+const rateLimitSchema = requestRateSchema.meta({ description: 'Null: no limit.' });
 
 const limitsSchema = z
   .strictObject({
@@ -36,7 +36,7 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-type ListDeps = SoldDeps & {
+type ListDeps = SoldModelDeps & {
   readonly createRate: Rate | undefined;
   readonly reads: RateLimiter | undefined;
   readonly publicUrl: string;
@@ -51,8 +51,8 @@ export const listModels = defineEndpoint({
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps: ListDeps) => {
     const sold = await readSoldModels(deps, caller.accountId);
-    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await requireOwnAccount(deps.db, caller);
-    const creates = presentRate(createRate ?? deps.createRate);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await readAccountOfCaller(deps.db, caller);
+    const creates = presentRequestRate(createRate ?? deps.createRate);
     return {
       models: sold.map(({ model, prices }) => ({
         model: model.model,
@@ -64,7 +64,7 @@ export const listModels = defineEndpoint({
         sample: presentSample(model, deps),
         lastFrame: model.lastFrame,
       })),
-      limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
+      limits: { creates, reads: presentRequestRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
   },
 });

@@ -1,8 +1,8 @@
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type ModelSample, sampleType } from '../../catalogue/models/model-sample.ts';
-import type { CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { type ModelSample, sampleContentType } from '../../catalogue/models/model-sample.ts';
+import type { CatalogueModel, WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { AppRouter } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
 import { sendFile } from '../core/server/send-file.ts';
@@ -41,14 +41,17 @@ function sampleOf({ sample, isRemote }: CatalogueModel): ModelSample | undefined
 }
 
 /** Serves the samples without a key, because a browser's media elements send no headers. No part of a request becomes a path. */
-export function addSampleRoute(router: AppRouter, { catalogue }: WithCatalogue): void {
+export function addSampleRoute(router: AppRouter, { catalogue }: WithCatalogueGetter): void {
   router.get(path, async (ctx) => {
     const query = new URLSearchParams(ctx.querystring);
     const model = catalogue().models.get(query.get('model') ?? '');
     const kind = kinds.find((one) => one === query.get('file'));
     const file = model && kind && sampleOf(model)?.[kind];
     if (file === undefined) throw new HttpError('media_missing');
-    ctx.set({ 'Content-Type': sampleType(file) ?? 'application/octet-stream', 'Cache-Control': 'public, max-age=300' });
+    ctx.set({
+      'Content-Type': sampleContentType(file) ?? 'application/octet-stream',
+      'Cache-Control': 'public, max-age=300',
+    });
     ctx.set({ 'X-Content-Type-Options': 'nosniff', 'Cross-Origin-Resource-Policy': 'cross-origin' });
     await sendFile(ctx, { root: dirname(file), path: basename(file) });
   });

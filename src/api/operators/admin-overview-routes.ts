@@ -8,17 +8,17 @@ import {
   sumTasksEndedInDay,
 } from '../../library/operations/overview-counts.ts';
 import { listViolations } from '../../credits/ledger/ledger-audit.ts';
-import { readLastChecks } from '../../credits/last-checks.ts';
+import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
 import { unfinishedStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 import { providerSchema } from '../providers/provider-view.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
 
 const count = z.int().nonnegative();
@@ -50,7 +50,7 @@ const violationSchema = z.strictObject({
   entryId: z.int().nullable(),
   taskId: z.string().nullable(),
   detail: z.string(),
-  foundTime: unixMs,
+  foundTime: unixMsSchema,
 });
 
 export const adminOverview = defineEndpoint({
@@ -70,14 +70,14 @@ export const adminOverview = defineEndpoint({
         undelivered: callbackCount.meta({ description: 'Failed or rejected in the last 24 hours.' }),
       }),
       books: z.strictObject({
-        auditedTime: unixMs.nullable().meta({ description: 'When the ledger was last audited.' }),
+        auditedTime: unixMsSchema.nullable().meta({ description: 'When the ledger was last audited.' }),
         violations: count,
         found: z.array(violationSchema).meta({ description: 'The oldest 100 violations.' }),
       }),
       providers: z.array(providerSchema),
     })
     .meta({ id: 'InstallationOverview' }),
-  handler: async (_call, { db, catalogue }: WithDb & WithCatalogue) => {
+  handler: async (_call, { db, catalogue }: WithDb & WithCatalogueGetter) => {
     const [unfinished, stuck, lastDay, { pending, overdue, undelivered }, books, providers] = await Promise.all([
       countUnfinishedTasks(db),
       countStuckTasks(db),
@@ -113,10 +113,10 @@ async function readLastDay(db: Database) {
 }
 
 async function readLedgerState(db: Database) {
-  const [{ auditedAt, violations }, found] = await Promise.all([readLastChecks(db), listViolations(db)]);
+  const [{ auditedAt, violations }, found] = await Promise.all([readLastChecksAndFindings(db), listViolations(db)]);
   return {
     auditedTime: auditedAt === 0 ? null : auditedAt,
     violations,
-    found: found.map((one) => pickSchemaFields(violationSchema, { ...one, foundTime: one.foundAt })),
+    found: found.map((one) => pickRowFieldsBySchema(violationSchema, { ...one, foundTime: one.foundAt })),
   };
 }

@@ -13,27 +13,27 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import {
-  futureError,
+  notFutureTimeMessage,
   maxUnixMs,
   oneOf,
   orNull,
   oneLineTextField,
   wholeNumberField,
-  unixMs,
+  unixMsSchema,
 } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 export const announcementSchema = z
   .strictObject({
     text: z.string(),
     level: z.enum(announcementLevels),
     link: z.string().nullable(),
-    endTime: unixMs.nullable().meta({ description: 'Null until it is removed.' }),
+    endTime: unixMsSchema.nullable().meta({ description: 'Null until it is removed.' }),
   })
   .meta({ id: 'Announcement' });
 
 export function presentAnnouncement({ endsAt, ...announcement }: Announcement) {
-  return pickSchemaFields(announcementSchema, { ...announcement, endTime: endsAt });
+  return pickRowFieldsBySchema(announcementSchema, { ...announcement, endTime: endsAt });
 }
 
 const data = z.strictObject({ announcement: orNull(announcementSchema) });
@@ -71,7 +71,8 @@ const set = defineEndpoint({
   }),
   data,
   handler: async ({ actor, input: { text, level, link, endTime: endsAt } }, { db, now }: WithDb & WithClock) => {
-    if (endsAt !== undefined && endsAt <= now()) throw invalidRequest([{ path: 'endTime', message: futureError }]);
+    if (endsAt !== undefined && endsAt <= now())
+      throw invalidRequest([{ path: 'endTime', message: notFutureTimeMessage }]);
     await setAnnouncementAs(db, actor, { text, level, link, endsAt });
     return current(db);
   },

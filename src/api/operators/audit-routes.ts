@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { operatorActions } from '../../accounts/operators/actors-and-actions.ts';
 import { listOperatorActions, type RecordedAction } from '../../accounts/operators/audit-log.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import {
   cutPage,
   idParameter,
@@ -35,7 +35,7 @@ const actionSchema = z
     details: z
       .record(z.string(), z.unknown())
       .meta({ description: 'Old and new values, and the reason. Contains no secrets.' }),
-    createTime: unixMs,
+    createTime: unixMsSchema,
   })
   .meta({ id: 'OperatorAction' });
 
@@ -61,7 +61,14 @@ const list = defineEndpoint({
 
 function presentAction({ accountId, taskId, keyId, ...action }: RecordedAction) {
   const actor = { operatorId: null, userId: null, requestId: null, ...action.actor };
-  return pickSchemaFields(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime: action.createdAt });
+  return pickRowFieldsBySchema(actionSchema, {
+    ...action,
+    accountId,
+    taskId,
+    keyId,
+    actor,
+    createTime: action.createdAt,
+  });
 }
 
 export const operatorAuditEndpoints = [list];

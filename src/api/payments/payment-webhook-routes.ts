@@ -3,11 +3,11 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
-import { maxBodyBytes } from '../core/request-sizes.ts';
-import { requireTypeAndSize, readBodyBytes } from '../core/server/read-body.ts';
+import { maxJsonBodyBytes } from '../core/request-sizes.ts';
+import { requireTypeAndGetSize, readBodyBytes } from '../core/server/read-body.ts';
 import type { Logger } from 'pino';
 import {
-  InvalidPaymentEvent,
+  InvalidPaymentEventError,
   type PaymentProvider,
   paymentProviderNames,
 } from '../../credits/payments/payment-provider.ts';
@@ -38,13 +38,13 @@ export const paymentWebhookEndpoints = paymentProviderNames.map((name) =>
     data: z.strictObject({}),
     failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', ...databaseFailures],
     handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }: Deps) => {
-      requireTypeAndSize(ctx, { types, maxBytes: maxBodyBytes });
-      const body = await readBodyBytes(ctx.req, maxBodyBytes);
+      requireTypeAndGetSize(ctx, { types, maxBytes: maxJsonBodyBytes });
+      const body = await readBodyBytes(ctx.req, maxJsonBodyBytes);
       if (provider?.name !== name) throw new HttpError('payments_disabled');
       const event = await provider
         .readEvent(body, (header) => ctx.get(header))
         .catch((cause: unknown) => {
-          throw cause instanceof InvalidPaymentEvent ? new HttpError('event_invalid', { cause }) : cause;
+          throw cause instanceof InvalidPaymentEventError ? new HttpError('event_invalid', { cause }) : cause;
         });
       await applyPaymentEvent({ db, provider, serviceUrl, log, events }, event);
       return {};

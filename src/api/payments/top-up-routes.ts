@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, uncheckedIdField, unixMs } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, unixMsSchema } from '../core/request-fields.ts';
 import { cutPage, idPageParameters, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
-import { readLastChecks } from '../../credits/last-checks.ts';
+import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
 import { listUngrantedPayments } from '../../credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../credits/payments/start-checkout.ts';
@@ -32,7 +32,7 @@ function presentProvider(payments: PaymentProvider | undefined) {
 
 /** `payments`: undefined while credits are not for sale. */
 type PaymentDeps = { readonly payments: PaymentProvider | undefined };
-type SaleDeps = PaymentDeps & WithCatalogue;
+type SaleDeps = PaymentDeps & WithCatalogueGetter;
 type CheckoutDeps = WithDb & SaleDeps & { readonly log: Logger; readonly console: { readonly publicUrl: string } };
 
 const packages = defineEndpoint({
@@ -71,7 +71,7 @@ const start = defineEndpoint({
     'with `topUp` and `checkout` (`success` or `cancelled`) in the query. The credits are granted once the payment has arrived, which ' +
     `may be before or after that. At most ${maxOpenTopUps} checkouts of an account may be open.`,
   body: z.strictObject({ package: uncheckedIdField.meta({ description: 'The name of a package.' }) }),
-  data: z.strictObject({ topUpId: z.string(), checkoutUrl: z.string(), expireTime: unixMs }),
+  data: z.strictObject({ topUpId: z.string(), checkoutUrl: z.string(), expireTime: unixMsSchema }),
   failures: [
     'payments_disabled',
     'package_not_found',
@@ -146,7 +146,7 @@ const adminShow = defineEndpoint({
   summary: 'Get the state of payments',
   data: z.strictObject({
     ...providerFields,
-    reconcileTime: unixMs
+    reconcileTime: unixMsSchema
       .nullable()
       .meta({ description: "When purchases were last compared with the provider's records." }),
     ungranted: z.array(ungrantedPaymentSchema).meta({
@@ -154,7 +154,7 @@ const adminShow = defineEndpoint({
     }),
   }),
   handler: async (_call, { db, payments }: WithDb & PaymentDeps) => {
-    const { paymentsReconciledAt } = await readLastChecks(db);
+    const { paymentsReconciledAt } = await readLastChecksAndFindings(db);
     return {
       ...presentProvider(payments),
       reconcileTime: paymentsReconciledAt === 0 ? null : paymentsReconciledAt,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { paymentProviderNames } from '../../credits/payments/payment-provider.ts';
-import { grantObstacles, settlers, type TopUp, topUpStates } from '../../credits/payments/top-ups.ts';
+import { grantObstacles, settlementTriggers, type TopUp, topUpStates } from '../../credits/payments/top-ups.ts';
 import type { UngrantedPayment } from '../../credits/payments/payment-reconciliation.ts';
 
 export const packagePriceSchema = z
@@ -22,8 +22,8 @@ const fields = {
       '`open`: not paid yet. `processing`: the money is on its way. `paid`: the credits are granted. `failed` and `expired`: nothing was paid.',
   }),
   isTest: z.boolean().meta({ description: 'Paid in test mode, without real money.' }),
-  createTime: unixMs,
-  paidTime: unixMs.nullable(),
+  createTime: unixMsSchema,
+  paidTime: unixMsSchema.nullable(),
   reversedCredits: z.int().meta({ description: 'Credits that refunds and disputes have taken back.' }),
   receiptUrl: z.string().nullable().meta({ description: "The payment provider's receipt; only for owners." }),
 };
@@ -38,7 +38,7 @@ export const adminTopUpSchema = z
     provider: z.enum(paymentProviderNames),
     checkoutId: z.string().nullable().meta({ description: "The provider's id of the checkout." }),
     paymentId: z.string().nullable().meta({ description: "The provider's id of the payment." }),
-    settledBy: z.enum(settlers).nullable().meta({
+    settledBy: z.enum(settlementTriggers).nullable().meta({
       description:
         'The source of the payment: an event of the provider, or `reconciliation` because no event had arrived.',
     }),
@@ -51,11 +51,11 @@ function rowOf<Row extends TopUp>({ currency, minorUnits, createdAt: createTime,
 
 export function presentTopUp(topUp: TopUp, { isOwner }: { readonly isOwner: boolean }) {
   const row = rowOf(topUp);
-  return pickSchemaFields(topUpSchema, { ...row, receiptUrl: isOwner ? row.receiptUrl : undefined });
+  return pickRowFieldsBySchema(topUpSchema, { ...row, receiptUrl: isOwner ? row.receiptUrl : undefined });
 }
 
 export function presentAdminTopUp(topUp: TopUp & { readonly accountName: string }) {
-  return pickSchemaFields(adminTopUpSchema, rowOf(topUp));
+  return pickRowFieldsBySchema(adminTopUpSchema, rowOf(topUp));
 }
 
 export const ungrantedPaymentSchema = z
@@ -64,10 +64,10 @@ export const ungrantedPaymentSchema = z
     topUpId: z.string(),
     accountId: z.string(),
     reason: z.enum(grantObstacles),
-    foundTime: unixMs,
+    foundTime: unixMsSchema,
   })
   .meta({ id: 'UngrantedPayment' });
 
 export function presentUngrantedPayment({ foundAt: foundTime, ...payment }: UngrantedPayment) {
-  return pickSchemaFields(ungrantedPaymentSchema, { ...payment, foundTime });
+  return pickRowFieldsBySchema(ungrantedPaymentSchema, { ...payment, foundTime });
 }

@@ -2,27 +2,27 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import {
-  changeRole,
+  changeRoleAndEndSessions,
   inviteMember,
   maxInvitations,
   removeMember,
   withdrawMemberInvitation,
-  TooManyMails,
+  TooManyMailsError,
 } from '../../accounts/people/change-members.ts';
 import { listInvitations } from '../../accounts/sign-in/one-time-links.ts';
 import { listMembers } from '../../accounts/people/person-list.ts';
 import { memberSchema, presentMember } from './person-view.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
-import { requestOriginOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
+import { addressAndUserAgentOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import { emailField } from './person-fields.ts';
 import { setSessionCookie } from '../sign-in/session-cookie.ts';
 import type { Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
-import { oneOf, uncheckedIdField, unixMs } from '../core/request-fields.ts';
+import { oneOf, uncheckedIdField, unixMsSchema } from '../core/request-fields.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
 import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { numericIdPageParameters, strictQuery } from '../core/query-parameters.ts';
 
 /** The console shows all members on one page. */
@@ -32,7 +32,7 @@ const invitationSchema = z.strictObject({
   linkId: z.string(),
   email: z.string(),
   role: z.enum(roles),
-  expireTime: unixMs,
+  expireTime: unixMsSchema,
 });
 
 const list = defineEndpoint({
@@ -44,7 +44,7 @@ const list = defineEndpoint({
   handler: async ({ accountId }, { db }) => ({
     members: (await listMembers(db, { accountId, limit: maxMembers })).map(presentMember),
     invitations: (await listInvitations(db, accountId)).map((invitation) =>
-      pickSchemaFields(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
+      pickRowFieldsBySchema(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),
   }),
 });
@@ -74,7 +74,7 @@ const invite = defineEndpoint({
   failures: ['account_closed', 'already_member', 'too_many_invitations', 'too_many_mails'],
   handler: async ({ input, ctx, ...person }, { db, mails, console: { publicUrl } }: SessionDeps & MailDeps) => {
     const link = await inviteMember(db, byOf(ctx, person), input, mails).catch((error: unknown) => {
-      throw error instanceof TooManyMails ? new HttpError('too_many_mails') : error;
+      throw error instanceof TooManyMailsError ? new HttpError('too_many_mails') : error;
     });
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
     if (link === 'already_member') throw new HttpError(link);
@@ -84,7 +84,7 @@ const invite = defineEndpoint({
 });
 
 function byOf(ctx: Context, { session, accountId }: PersonOfAccount) {
-  return { session, accountId, origin: requestOriginOf(ctx) };
+  return { session, accountId, origin: addressAndUserAgentOf(ctx) };
 }
 
 const withdraw = defineEndpoint({
@@ -115,7 +115,9 @@ const setRole = defineEndpoint({
   answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
   failures: ['member_not_found', 'last_owner'],
   handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }: SessionDeps) => {
-    const outcome = isUuid(input.userId) ? await changeRole(db, byOf(ctx, person), input) : 'member_not_found';
+    const outcome = isUuid(input.userId)
+      ? await changeRoleAndEndSessions(db, byOf(ctx, person), input)
+      : 'member_not_found';
     if (typeof outcome === 'string') throw new HttpError(outcome);
     if (outcome.own !== undefined) setSessionCookie(ctx, publicUrl, outcome.own);
     return input;
@@ -151,4 +153,4 @@ const events = defineEndpoint({
     presentSecurityEventPage(await listAccountSecurityEvents(db, accountId, { before, limit: limit + 1 }), limit),
 });
 
-export const memberEndpoints = [list, invite, setRole, remove, withdraw, events];
+export const memberAndSecurityEndpoints = [list, invite, setRole, remove, withdraw, events];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { MaybeMailedLink } from '../../accounts/sign-in/queue-link-mail.ts';
 import { urlOfLink } from '../../accounts/sign-in/one-time-links.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 
 export const newOneTimeLinkSchema = z
@@ -11,7 +11,7 @@ export const newOneTimeLinkSchema = z
     isMailed: z
       .boolean()
       .meta({ description: 'The link is also sent by e-mail. If false, send it to the person yourself.' }),
-    expireTime: unixMs,
+    expireTime: unixMsSchema,
   })
   .meta({ id: 'NewLink' });
 

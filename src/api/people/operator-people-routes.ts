@@ -19,18 +19,18 @@ import { emailField } from './person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
-import { idField, oneOf, requiredOrInvalidMessage, unixMs } from '../core/request-fields.ts';
+import { idField, oneOf, requiredOrInvalidMessage, unixMsSchema } from '../core/request-fields.ts';
 import type { SessionDeps } from '../sign-in/authenticate-session.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from './one-time-link-view.ts';
 import { securityEventsSchema, presentSecurityEventPage } from './security-event-view.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import {
   cutPage,
-  cursorParameter,
+  cursorTextParameter,
   idParameter,
   nextCursorSchema,
   numericIdPageParameters,
-  pageParameters,
+  pageParametersWithCursor,
   strictQuery,
   textParameter,
 } from '../core/query-parameters.ts';
@@ -46,7 +46,7 @@ const list = defineEndpoint({
       .default('')
       .meta({ description: 'A part of the e-mail.', default: '' }),
     accountId: idParameter('an account').meta({ description: 'The members of one account.' }).optional(),
-    ...pageParameters(cursorParameter),
+    ...pageParametersWithCursor(cursorTextParameter),
   }),
   data: z.strictObject({ people: z.array(personSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { search, accountId, cursor: after, limit } }, { db }) => {
@@ -98,7 +98,7 @@ const operatorInvitationSchema = z.strictObject({
   accountId: z.string().nullable().meta({ description: 'An account that the person also joins.' }),
   accountName: z.string().nullable(),
   role: z.enum(roles).nullable(),
-  expireTime: unixMs,
+  expireTime: unixMsSchema,
 });
 
 const invitations = defineEndpoint({
@@ -109,7 +109,7 @@ const invitations = defineEndpoint({
   data: z.strictObject({ invitations: z.array(operatorInvitationSchema) }),
   handler: async (_call, { db }) => ({
     invitations: (await listOperatorInvitations(db)).map((invitation) =>
-      pickSchemaFields(operatorInvitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
+      pickRowFieldsBySchema(operatorInvitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),
   }),
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { roles } from '../../accounts/people/role.ts';
 import type { ListedMember, OperatorsPerson } from '../../accounts/people/person-list.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 export const memberSchema = z
   .strictObject({
@@ -10,8 +10,8 @@ export const memberSchema = z
     email: z.string(),
     isDisabled: z.boolean(),
     role: z.enum(roles),
-    joinTime: unixMs,
-    lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
+    joinTime: unixMsSchema,
+    lastUseTime: unixMsSchema.nullable().meta({ description: 'Accurate to about a minute.' }),
   })
   .meta({ id: 'Member' });
 
@@ -20,24 +20,24 @@ const operatorPart = z.strictObject({
   accounts: z
     .array(z.strictObject({ accountId: z.string(), name: z.string(), role: z.enum(roles) }))
     .meta({ description: 'By name; at most 100.' }),
-  createTime: unixMs,
-  lastSignInTime: unixMs.nullable(),
+  createTime: unixMsSchema,
+  lastSignInTime: unixMsSchema.nullable(),
 });
 
 export const personSchema = memberSchema
   .extend({
     role: memberSchema.shape.role.nullable().meta({ description: 'In the account of the request; null without one.' }),
-    joinTime: unixMs.nullable(),
+    joinTime: unixMsSchema.nullable(),
     operator: operatorPart,
   })
   .meta({ id: 'Person' });
 
 export function presentMember(member: ListedMember) {
-  return pickSchemaFields(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt });
+  return pickRowFieldsBySchema(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt });
 }
 
 export function presentPerson(person: OperatorsPerson) {
   const { joinedAt: joinTime, lastUsedAt: lastUseTime, createdAt: createTime, lastSignInAt: lastSignInTime } = person;
-  const operator = pickSchemaFields(operatorPart, { ...person, createTime, lastSignInTime });
-  return pickSchemaFields(personSchema, { ...person, joinTime, lastUseTime, operator });
+  const operator = pickRowFieldsBySchema(operatorPart, { ...person, createTime, lastSignInTime });
+  return pickRowFieldsBySchema(personSchema, { ...person, joinTime, lastUseTime, operator });
 }

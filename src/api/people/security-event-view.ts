@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { securityEventKinds } from '../../accounts/sign-in/session-and-security-events.ts';
 import type { RecordedSecurityEvent } from '../../accounts/people/security-events.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 import { cutPage, nextCursorSchema } from '../core/query-parameters.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 const eventSchema = z
   .strictObject({
@@ -22,7 +22,7 @@ const eventSchema = z
     address: z.string().nullable(),
     userAgent: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
-    createTime: unixMs,
+    createTime: unixMsSchema,
   })
   .meta({ id: 'SecurityEvent' });
 
@@ -36,7 +36,7 @@ export function presentSecurityEventPage(events: readonly RecordedSecurityEvent[
 
 export function presentSecurityEvent({ createdAt: createTime, details = {}, ...event }: RecordedSecurityEvent) {
   const { userId, email, accountId, actor, address, userAgent } = event;
-  return pickSchemaFields(eventSchema, {
+  return pickRowFieldsBySchema(eventSchema, {
     ...event,
     userId,
     email,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cooldownReasons, providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
-import { unixMs } from '../core/request-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
 
 const poolSchema = z.strictObject({
   pool: z
@@ -31,7 +31,7 @@ export const providerSchema = z
     state: z.enum(providerSwitchPositions),
     reason: z.string().nullable(),
     who: z.string().nullable(),
-    changeTime: unixMs.nullable(),
+    changeTime: unixMsSchema.nullable(),
     pools: z.array(poolSchema),
   })
   .meta({ id: 'Provider' });

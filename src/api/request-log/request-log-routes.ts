@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { validate as isUuid } from 'uuid';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import { oneOf, unixMs } from '../core/request-fields.ts';
+import { oneOf, unixMsSchema } from '../core/request-fields.ts';
 import {
   cutPage,
   idPageParameters,
@@ -16,13 +16,13 @@ import {
   statusClasses,
   type LoggedRequest,
 } from '../../library/request-log/logged-requests.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
-import { makerSchema } from '../tasks/task-view.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
+import { taskCreatorSchema } from '../tasks/task-view.ts';
 
 const requestSchema = z
   .strictObject({
     requestId: z.string().meta({ description: 'The `X-Request-Id` of the response.' }),
-    time: unixMs.meta({ description: 'When the response ended, in Unix milliseconds.' }),
+    time: unixMsSchema.meta({ description: 'When the response ended, in Unix milliseconds.' }),
     durationMs: z.int().nonnegative(),
     method: z.string(),
     endpoint: z.string().meta({ description: 'The path, without the values of its parameters and without the query.' }),
@@ -30,12 +30,12 @@ const requestSchema = z
     status: z.int().nullable().meta({ description: 'Null if the client disconnected before the response began.' }),
     error: z.string().nullable().meta({ description: 'The stable error code of a refused request.' }),
     taskId: z.string().nullable().meta({ description: 'The task that a create made, or found for a repeat.' }),
-    createdBy: makerSchema,
+    createdBy: taskCreatorSchema,
   })
   .meta({ id: 'LoggedRequest' });
 
 export function presentLoggedRequest({ endedAt, errorCode, ...request }: LoggedRequest) {
-  return pickSchemaFields(requestSchema, {
+  return pickRowFieldsBySchema(requestSchema, {
     ...request,
     time: endedAt,
     error: errorCode,

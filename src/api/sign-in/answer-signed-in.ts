@@ -8,13 +8,13 @@ import { readAnnouncement } from '../../accounts/operators/announcement.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/request-context.ts';
 import { HttpError } from '../core/http-error.ts';
-import { orNull, unixMs } from '../core/request-fields.ts';
+import { orNull, unixMsSchema } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import type { SessionDeps } from './authenticate-session.ts';
 import { setSessionCookie } from './session-cookie.ts';
 
 const suspensionSchema = z
-  .strictObject({ startTime: unixMs, reason: z.string().nullable() })
+  .strictObject({ startTime: unixMsSchema, reason: z.string().nullable() })
   .nullable()
   .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' });
 
@@ -32,14 +32,14 @@ export const meSchema = z
       )
       .meta({ description: 'By name; at most 200.' }),
     view: z
-      .strictObject({ accountId: z.string(), name: z.string(), suspension: suspensionSchema, expireTime: unixMs })
+      .strictObject({ accountId: z.string(), name: z.string(), suspension: suspensionSchema, expireTime: unixMsSchema })
       .nullable()
       .meta({ description: 'The account that an operator views as its owner sees it; null without one.' }),
     announcement: orNull(announcementSchema).meta({ description: 'The announcement of operators to everyone.' }),
     session: z.strictObject({
       sessionId: z.string(),
-      authTime: unixMs.meta({ description: 'When the person last authenticated.' }),
-      expireTime: unixMs,
+      authTime: unixMsSchema.meta({ description: 'When the person last authenticated.' }),
+      expireTime: unixMsSchema,
     }),
   })
   .meta({ id: 'Me' });
@@ -74,7 +74,7 @@ function suspensionOf({ suspendedAt, suspensionReason }: Pick<OwnAccount, 'suspe
 }
 
 /** Sets the cookie of a new or renewed session; throws if the session has ended. */
-export async function answerSignedIn(ctx: Context, deps: SessionDeps, signedIn: SessionWithToken | undefined) {
+export async function setCookieAndReadMe(ctx: Context, deps: SessionDeps, signedIn: SessionWithToken | undefined) {
   if (signedIn === undefined) throw new HttpError('not_signed_in');
   const me = await readMe(deps, signedIn.session);
   setSessionCookie(ctx, deps.console.publicUrl, signedIn);

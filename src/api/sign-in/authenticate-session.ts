@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
-import { type Role, scopesOfRole } from '../../accounts/people/role.ts';
+import { type Role, scopesByRole } from '../../accounts/people/role.ts';
 import { type SessionWithRole, findAndTouchSession } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/request-context.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -34,7 +34,7 @@ export function createSessionAuthentication(deps: SessionDeps) {
       const { session, accountId, role } = await findMember(ctx, deps, effect);
       const { userId, email, isRecent, suspended } = session;
       const by = { kind: 'person', userId, email, isRecent } as const;
-      return { by, accountId, scopes: scopesOfRole[role], suspended, dialect: 'native' };
+      return { by, accountId, scopes: scopesByRole[role], suspended, dialect: 'native' };
     },
     /** To anyone else the endpoint does not exist. */
     operator: async (ctx: Context): Promise<Actor & { readonly kind: 'user'; readonly isRecent: boolean }> => {
@@ -46,7 +46,7 @@ export function createSessionAuthentication(deps: SessionDeps) {
 }
 
 /** Finds the reader that follows a link to a file of an account; undefined if they are not signed in, or have no role in it. */
-export async function findLinkVisitor(
+export async function authenticateLinkVisitor(
   ctx: Context,
   { db, console: { publicUrl } }: SessionDeps,
   accountId: string,
@@ -123,7 +123,7 @@ export async function findBrowserSession(ctx: Context, { db, console: { publicUr
 }
 
 /** The address and browser of a request, for lists of sessions and security events. */
-export function requestOriginOf(ctx: Context) {
+export function addressAndUserAgentOf(ctx: Context) {
   const userAgent = ctx
     .get('User-Agent')
     .replaceAll(/[^\x20-\x7e]/g, '')

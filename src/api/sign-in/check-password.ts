@@ -9,7 +9,7 @@ import { findUserByEmail } from '../../accounts/people/users.ts';
 import type { Context } from '../core/request-context.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
-import { requestOriginOf } from './authenticate-session.ts';
+import { addressAndUserAgentOf } from './authenticate-session.ts';
 
 /** Connections that count attempts: the pool must stay available for creates. */
 const counting = pLimit(2);
@@ -28,10 +28,10 @@ type Given = {
  * Verifies an e-mail and a password; returns the user and the hash that matched. An unknown e-mail, an incorrect password and a
  * disabled user get the same error after the same time. Attempts are counted before the password is hashed.
  */
-export async function checkPassword(ctx: Context, deps: PasswordDeps, { email, password, session }: Given) {
+export async function verifyPasswordAttempt(ctx: Context, deps: PasswordDeps, { email, password, session }: Given) {
   const { db } = deps;
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
-  const origin = requestOriginOf(ctx);
+  const origin = addressAndUserAgentOf(ctx);
   const source = session?.email === email ? `session ${session.sessionId}` : origin.address;
   const tryId = await countTry(deps, email, source);
   const user = await findUserByEmail(db, email);

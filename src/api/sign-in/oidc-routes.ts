@@ -6,8 +6,8 @@ import { findUserOfIdentity, signInWithIdentity } from '../../credits/sign-up/si
 import { createPendingChallenge, consumePendingChallenge } from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import { ProofOutdated, reauthenticate } from '../../accounts/sign-in/sign-in.ts';
-import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
+import { SignInProofOutdatedError, renewSessionWithVerifiedProof } from '../../accounts/sign-in/sign-in.ts';
+import { findBrowserSession, addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
 import { requireOwnHost } from '../console/same-origin.ts';
 import { setSessionCookie, setOidcVisitCookie, takeOidcVisitCookie } from './session-cookie.ts';
 import type { AppRouter, Context } from '../core/request-context.ts';
@@ -79,7 +79,7 @@ type Outcome = SessionWithToken | 'oidc_not_invited' | 'oidc_failed' | 'oidc_exp
 
 async function signIn(ctx: Context, deps: Deps, identified: VerifiedIdentity): Promise<Outcome> {
   const { db } = deps;
-  const origin = requestOriginOf(ctx);
+  const origin = addressAndUserAgentOf(ctx);
   const email = identified.email === undefined ? undefined : normalEmail(identified.email);
   const before = await findBrowserSession(ctx, deps);
   const signUp = { policy: deps.signUp, requestId: ctx.state.requestId };
@@ -97,7 +97,7 @@ async function authenticateAgain(
   userId: string,
 ): Promise<Outcome> {
   const { db } = deps;
-  const origin = requestOriginOf(ctx);
+  const origin = addressAndUserAgentOf(ctx);
   const session = await findBrowserSession(ctx, deps);
   if (session?.userId !== userId) return 'oidc_expired';
   if ((await findUserOfIdentity(db, issuer, subject))?.userId !== userId) {
@@ -105,9 +105,9 @@ async function authenticateAgain(
     await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'oidc' } });
     return 'oidc_failed';
   }
-  const renewed = await reauthenticate(db, session, origin, { means: 'oidc', authenticatedAt }).catch(
+  const renewed = await renewSessionWithVerifiedProof(db, session, origin, { means: 'oidc', authenticatedAt }).catch(
     (error: unknown) => {
-      if (!(error instanceof ProofOutdated)) throw error;
+      if (!(error instanceof SignInProofOutdatedError)) throw error;
     },
   );
   return renewed ?? 'oidc_expired';

@@ -96,7 +96,7 @@ export async function verifyRegistration(
 }
 
 /** The authenticator's counter of uses; throws if the response is invalid. */
-export async function verifyAuthentication(
+export async function verifyAndReturnUseCounter(
   { id, origin }: Party,
   answer: BrowserAnswer,
   credential: Credential,

@@ -14,9 +14,9 @@ import {
   type ChallengeKind,
 } from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
-import { signIn } from '../../accounts/sign-in/sign-in.ts';
-import { answerSignedIn, sessionCookieHeaderDoc, meSchema } from './answer-signed-in.ts';
-import { findBrowserSession, requestOriginOf, type SessionDeps } from './authenticate-session.ts';
+import { signInWithVerifiedProof } from '../../accounts/sign-in/sign-in.ts';
+import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema } from './answer-signed-in.ts';
+import { findBrowserSession, addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
 import {
   authenticationOptions,
   browserAnswerField,
@@ -24,27 +24,27 @@ import {
   verifyRegistration,
   registrationOptions,
   requireRelyingParty,
-  verifyAuthentication,
+  verifyAndReturnUseCounter,
 } from './passkey-ceremony.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
-import { uncheckedIdField, oneLineTextField, unixMs } from '../core/request-fields.ts';
+import { uncheckedIdField, oneLineTextField, unixMsSchema } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 const passkeySchema = z
   .strictObject({
     passkeyId: z.string(),
     name: z.string(),
-    createTime: unixMs,
-    lastUseTime: unixMs.nullable(),
+    createTime: unixMsSchema,
+    lastUseTime: unixMsSchema.nullable(),
   })
   .meta({ id: 'Passkey' });
 
 export function presentPasskey(passkey: Passkey) {
-  return pickSchemaFields(passkeySchema, {
+  return pickRowFieldsBySchema(passkeySchema, {
     ...passkey,
     createTime: passkey.createdAt,
     lastUseTime: passkey.lastUsedAt,
@@ -105,7 +105,7 @@ const register = defineEndpoint({
       const proof = await consumePendingChallenge(db, 'passkey_registration', challenge);
       return proof?.userId === session.userId;
     });
-    const added = await addPasskey(db, session, { name, credential, origin: requestOriginOf(ctx) });
+    const added = await addPasskey(db, session, { name, credential, origin: addressAndUserAgentOf(ctx) });
     if (added === 'not_signed_in') throw new HttpError(added);
     if (added === 'too_many_passkeys') throw new HttpError(added, { data: { limit: maxPasskeys } });
     if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is already registered' });
@@ -141,12 +141,12 @@ const signInWithPasskey = defineEndpoint({
     const { db } = deps;
     const party = requireRelyingParty(deps.console.publicUrl);
     limitSignIns(ctx, deps.signIns);
-    const origin = requestOriginOf(ctx);
+    const origin = addressAndUserAgentOf(ctx);
     const passkey = await findPasskey(db, response.id);
     if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');
     const consumeChallenge = async (challenge: string) =>
       (await consumePendingChallenge(db, 'passkey_sign_in', challenge)) !== undefined;
-    const counter = await verifyAuthentication(party, response, passkey, consumeChallenge).catch(
+    const counter = await verifyAndReturnUseCounter(party, response, passkey, consumeChallenge).catch(
       async (error: unknown) => {
         const { userId, email } = passkey;
         await recordSecurityEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
@@ -155,8 +155,15 @@ const signInWithPasskey = defineEndpoint({
     );
     const { passkeyId } = passkey;
     const before = await findBrowserSession(ctx, deps);
-    const signedIn = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });
-    return answerSignedIn(ctx, deps, signedIn);
+    const signedIn = await signInWithVerifiedProof(db, {
+      user: passkey,
+      origin,
+      means: 'passkey',
+      passkeyId,
+      counter,
+      before,
+    });
+    return setCookieAndReadMe(ctx, deps, signedIn);
   },
 });
 
@@ -170,7 +177,7 @@ const remove = defineEndpoint({
   data: z.strictObject({ passkeyId: z.string() }),
   failures: ['passkey_not_found'],
   handler: async ({ session, input: { passkeyId }, ctx }, { db }) => {
-    const isRemoved = isUuid(passkeyId) && (await removePasskey(db, session, passkeyId, requestOriginOf(ctx)));
+    const isRemoved = isUuid(passkeyId) && (await removePasskey(db, session, passkeyId, addressAndUserAgentOf(ctx)));
     if (!isRemoved) throw new HttpError('passkey_not_found');
     return { passkeyId };
   },

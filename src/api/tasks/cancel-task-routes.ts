@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cancelTaskAs, type CancelTaskDeps, cancelTaskFor, finishCancellation } from '../../tasks/end/cancel-task.ts';
+import { cancelTaskAs, type CancelTaskDeps, cancelOwnTask, finishCancellation } from '../../tasks/end/cancel-task.ts';
 import { actOnEachTask, outcomesSchemaOf, taskIdsField } from './act-on-many-tasks.ts';
 import { failCodes, finalStates } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
@@ -35,7 +35,7 @@ export const cancelTask = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ caller, input }, deps: CancelTaskDeps) => {
     const { taskId } = await requireOwnTask(deps.db, input.taskId, caller.accountId);
-    return await cancelTaskFor(deps, taskId);
+    return await cancelOwnTask(deps, taskId);
   },
 });
 
@@ -72,7 +72,7 @@ const cancelTasks = defineEndpoint({
   handler: ({ caller, input }, deps: CancelTaskDeps) =>
     actOnEachTask(input.taskIds, async (taskId) => {
       const task = await findTask(deps.db, taskId);
-      return task?.accountId === caller.accountId ? cancelTaskFor(deps, taskId) : undefined;
+      return task?.accountId === caller.accountId ? cancelOwnTask(deps, taskId) : undefined;
     }),
 });
 

@@ -7,13 +7,17 @@ import type { Context } from '../core/request-context.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { EndpointCall } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
-import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../core/idempotency-key.ts';
+import { idempotencyKeyHeader, readIdempotencyKeyOrError, replayedHeader } from '../core/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../core/limits/rate-headers.ts';
 import { presentTask, type TaskRecordDeps, taskRecordSchema } from './task-view.ts';
 import { type CreatedTask, type OrderTaskDeps, type OrderRefusal, orderTask } from '../../tasks/accept/order-task.ts';
-import { type TranslateDeps, translateRequest, type TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
+import {
+  type TranslateDeps,
+  translateAndParseRequest,
+  type TranslateRequest,
+} from '../../tasks/accept/parse-task-request.ts';
 import type { NewTask } from '../../tasks/accept/acceptance-contract.ts';
-import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import { holdResponseAsPreferred, preferenceAppliedHeaderDoc, preferHeader } from './long-poll.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
@@ -55,7 +59,7 @@ export const createTask = defineEndpoint({
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
   body: anyJsonObject,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
-  answerHeaders: { ...preferenceApplied, ...replayedHeader, ...unusedFieldsHeaderDoc },
+  answerHeaders: { ...preferenceAppliedHeaderDoc, ...replayedHeader, ...unusedFieldsHeaderDoc },
   failures: createFailures,
   handler: async (call, deps: Deps) => {
     const { caller, dialect, ctx, input } = call;
@@ -73,7 +77,7 @@ type CreateCall = Pick<EndpointCall<'tasks:write', undefined, undefined>, 'calle
 /** Never fails, because the task is already accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: Deps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
-  const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
+  const isHeld = await holdResponseAsPreferred(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
   if (!isHeld) return undefined;
   const task = await findTask(deps.db, taskId).catch(() => undefined);
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
@@ -93,12 +97,12 @@ type RequestedOrder = {
 /** Places the order of a request of any API, and sets the headers of its response. */
 export async function takeOrder(ctx: Context, deps: TakeOrderDeps, requested: RequestedOrder): Promise<CreatedTask> {
   const { caller, dialect } = requested;
-  const idempotency = requested.idempotency ?? idempotencyKeyOf(ctx);
+  const idempotency = requested.idempotency ?? readIdempotencyKeyOrError(ctx);
   const errors = 'error' in idempotency ? [idempotency.error] : [];
-  const request = translateRequest(requested, deps);
+  const request = translateAndParseRequest(requested, deps);
   const order = { caller, request, dialect, errors, idempotencyKey: idempotency.key };
   const outcome = await orderTask({ ...order, ...attemptOf(ctx, requested) }, deps);
-  if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') throw orderError(outcome);
+  if (outcome.kind !== 'accepted' && outcome.kind !== 'replayed') throw orderRefusalToHttpError(outcome);
   ctx.state.taskId = outcome.taskId;
   ctx.state.endCreateAttempt?.();
   if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
@@ -137,7 +141,7 @@ function markedAttempt(ctx: Context): Attempt {
   return { attempt, repeatWindowMs: retries * (timeoutMs + maxBackoffMs) };
 }
 
-export function orderError(refusal: OrderRefusal): HttpError {
+export function orderRefusalToHttpError(refusal: OrderRefusal): HttpError {
   switch (refusal.kind) {
     case 'invalid_request':
       return invalidRequest(refusal.errors, refusal.hint);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uploadIdsOf } from '../../media/references/upload-rules.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
-import { deleteTaskContentAs } from '../../tasks/end/content-deletion.ts';
+import { deleteTaskContentAs } from '../../tasks/end/content-deletion-rows.ts';
 import {
   type DeleteTaskDeps,
   deleteContentOfEndedTask,
@@ -12,9 +12,11 @@ import { findTask } from '../../tasks/task-rows.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
-import { idField, uncheckedIdField, reasonField, unixMs } from '../core/request-fields.ts';
+import { idField, uncheckedIdField, reasonField, unixMsSchema } from '../core/request-fields.ts';
 
-const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
+const deletedTaskSchema = z
+  .strictObject({ taskId: z.string(), contentDeleteTime: unixMsSchema })
+  .meta({ id: 'DeletedTask' });
 
 const scopeOfDeletion =
   'Deletes the prompt, media URLs, uploaded files, video, upstream messages, callback and Temporal history of a task that has ended. ' +
@@ -30,7 +32,7 @@ export const deleteTask = defineEndpoint({
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps: DeleteTaskDeps) => {
-    return requireEnded(
+    return requireDeletion(
       await deleteContentOfEndedTask(deps, await requireOwnTask(deps.db, input.taskId, caller.accountId)),
     );
   },
@@ -50,7 +52,7 @@ export const deleteTasks = defineEndpoint({
       .strictObject({
         taskId: z.string(),
         deleted: z.boolean().meta({ description: 'False if the task has not ended.' }),
-        contentDeleteTime: unixMs.nullable(),
+        contentDeleteTime: unixMsSchema.nullable(),
       })
       .meta({ id: 'TaskDeletion' }),
   ),
@@ -75,12 +77,12 @@ export const adminDeleteTask = defineEndpoint({
   handler: async ({ actor, input: { taskId, reason } }, deps: DeleteTaskDeps) => {
     const task = requireExisting(await findTask(deps.db, taskId), 'task_not_found');
     const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
-    const deletion = requireEnded(await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
+    const deletion = requireDeletion(await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
     return deleteResultFiles(deps, task, deletion);
   },
 });
 
-export function requireEnded<Deletion>(deletion: Deletion | undefined): Deletion {
+export function requireDeletion<Deletion>(deletion: Deletion | undefined): Deletion {
   if (deletion !== undefined) return deletion;
   throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
 }

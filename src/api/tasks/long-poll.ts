@@ -20,13 +20,13 @@ export const preferHeader = z.object({
     }),
 });
 
-export const preferenceApplied = { 'Preference-Applied': '`wait=N` if the response was held.' };
+export const preferenceAppliedHeaderDoc = { 'Preference-Applied': '`wait=N` if the response was held.' };
 
 /**
  * Holds the response as `Prefer: wait=N` requests (RFC 7240, section 4.3), until the task ends, the client disconnects or the service
  * shuts down. Returns false if it was not held. An invalid preference is ignored.
  */
-export async function longPoll(
+export async function holdResponseAsPreferred(
   ctx: Context,
   taskWaiters: TaskWaiters,
   { taskId, accountId }: Pick<TaskWait, 'taskId' | 'accountId'>,

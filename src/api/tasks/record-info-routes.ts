@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { dialectAdapter } from '../dialects/dialect.ts';
 import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isFinalState } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { ReadTaskDeps } from '../dialects/stored-video.ts';
+import type { ReadTaskDeps } from '../dialects/existing-video.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import { taskIdParameter } from '../core/query-parameters.ts';
 import { presentTask, type TaskRecordDeps, taskRecordSchema } from './task-view.ts';
-import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import { holdResponseAsPreferred, preferenceAppliedHeaderDoc, preferHeader } from './long-poll.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 
-type Deps = ReadTaskDeps & WithCatalogue & TaskRecordDeps & { readonly taskWaiters: TaskWaiters };
+type Deps = ReadTaskDeps & WithCatalogueGetter & TaskRecordDeps & { readonly taskWaiters: TaskWaiters };
 
 export const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
@@ -25,12 +25,12 @@ export const recordInfo = defineEndpoint({
   query: z.object({ taskId: taskIdParameter }),
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
-  answerHeaders: preferenceApplied,
+  answerHeaders: preferenceAppliedHeaderDoc,
   failures: ['task_not_found'],
   handler: async ({ caller, dialect, task, ctx }, deps: Deps) => {
     const { unknownTask, taskRecord } = dialectAdapter(dialect);
     if (task === undefined) throw taskNotFound(unknownTask);
-    const isHeld = !isFinalState(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
+    const isHeld = !isFinalState(task.state) && (await holdResponseAsPreferred(ctx, deps.taskWaiters, task));
     const now = isHeld ? requireExisting(await findTask(deps.db, task.taskId), 'task_not_found') : task;
     await deps.seenTasks.record(caller.by, [now]);
     const record = await presentTask(deps, now);

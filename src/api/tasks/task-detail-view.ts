@@ -8,8 +8,8 @@ import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';
 import { comparedAspects, differencesOfTask } from '../../media/video/compare-with-order.ts';
 import type { UploadPreview } from '../../media/references/upload-preview-links.ts';
 import { taskWorkflowId } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
-import { orNull, unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { orNull, unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/ledger-entry-view.ts';
 import {
   callbackSchema,
@@ -20,7 +20,7 @@ import {
 import {
   contentDeletedAtSchema,
   type LinkSigner,
-  makerSchema,
+  taskCreatorSchema,
   posterUrlOf,
   posterUrlSchema,
   taskRecordSchema,
@@ -40,8 +40,10 @@ const stepNames = [
 
 const stepSchema = z.strictObject({
   step: z.enum(stepNames),
-  startTime: unixMs,
-  endTime: unixMs.nullable().meta({ description: 'Null while the step runs; equal to `startTime` for an instant.' }),
+  startTime: unixMsSchema,
+  endTime: unixMsSchema
+    .nullable()
+    .meta({ description: 'Null while the step runs; equal to `startTime` for an instant.' }),
 });
 
 type Step = z.output<typeof stepSchema>;
@@ -75,14 +77,14 @@ function endsOf({ state, creditsRefunded }: Task): readonly Step['step'][] {
 export const taskDetailSchema = z
   .strictObject({
     task: taskRecordSchema,
-    createdBy: makerSchema,
+    createdBy: taskCreatorSchema,
     priceName: z.string().meta({ description: 'The price of the model that was charged.' }),
     posterUrl: posterUrlSchema,
     previews: z.array(z.strictObject({ url: z.string(), previewUrl: z.url() })).meta({
       description:
         'Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input.',
     }),
-    mediaDeleteTime: unixMs
+    mediaDeleteTime: unixMsSchema
       .nullable()
       .meta({ description: 'When the video was or will be deleted; null without one.' }),
     contentDeleteTime: contentDeletedAtSchema,
@@ -104,12 +106,12 @@ const providerJobSchema = z.strictObject({
   failMsg: z.string().nullable(),
   ageMs: z.int(),
   pool: z.string().nullable().meta({ description: 'The provider with its model; null for a job on our own worker.' }),
-  intendTime: unixMs
+  intendTime: unixMsSchema
     .nullable()
     .meta({ description: 'When the create was decided; null while only the slot is reserved.' }),
-  submitTime: unixMs.nullable().meta({ description: 'When the upstream accepted it.' }),
-  upstreamEndTime: unixMs.nullable(),
-  endTime: unixMs.nullable().meta({ description: 'When its outcome was recorded.' }),
+  submitTime: unixMsSchema.nullable().meta({ description: 'When the upstream accepted it.' }),
+  upstreamEndTime: unixMsSchema.nullable(),
+  endTime: unixMsSchema.nullable().meta({ description: 'When its outcome was recorded.' }),
   costMicros: z.int().nullable().meta({ description: 'In millionths of the currency; null if unknown.' }),
   costCurrency: z.string().nullable(),
   costBasis: z.enum(costBases).nullable(),
@@ -168,7 +170,7 @@ export type DetailDeps = {
 export function presentTaskDetail(deps: DetailDeps, sources: TaskDetailSources) {
   const { delivery, attempts, nowMs } = sources;
   const callback = delivery === undefined ? null : presentCallback(delivery, attempts, nowMs);
-  return pickSchemaFields(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
+  return pickRowFieldsBySchema(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
 }
 
 export function presentOperatorTaskDetail(
@@ -177,7 +179,7 @@ export function presentOperatorTaskDetail(
 ) {
   const { task, accountName, delivery, attempts, providerJobs } = sources;
   const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
-  return pickSchemaFields(operatorTaskDetailSchema, {
+  return pickRowFieldsBySchema(operatorTaskDetailSchema, {
     ...fieldsOf(deps, sources, callback),
     callback,
     operator: {
@@ -214,7 +216,7 @@ function fieldsOf(deps: DetailDeps, sources: TaskDetailSources, callback: Callba
 }
 
 function presentProviderJob(job: ProviderJob) {
-  return pickSchemaFields(providerJobSchema, {
+  return pickRowFieldsBySchema(providerJobSchema, {
     ...job,
     failCode: job.failure?.failCode,
     failMsg: job.failure?.failMsg,
@@ -226,7 +228,9 @@ function presentProviderJob(job: ProviderJob) {
 }
 
 function filesOf(result: TaskResult | undefined) {
-  return result === undefined ? null : pickSchemaFields(filesSchema, { ...result, lastFrameKey: result.lastFrameKey });
+  return result === undefined
+    ? null
+    : pickRowFieldsBySchema(filesSchema, { ...result, lastFrameKey: result.lastFrameKey });
 }
 
 /** `listUrl` is the list of workflows. */

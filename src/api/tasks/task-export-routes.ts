@@ -3,13 +3,13 @@ import { type ListedTask, listTasks } from '../../tasks/list/task-list.ts';
 import {
   aboutOperatorFilter,
   boundedOperatorFilterOf,
-  operatorTaskFilter,
+  operatorTaskFilterParameters,
   ownTaskFilterOf,
-  ownTaskFilter,
+  ownTaskFilterParameters,
   type OperatorFilterDeps,
   type PromptSearchDeps,
 } from './task-list-routes.ts';
-import { prepareCsvDownload, csvAnswer, type CsvColumn, readPages } from '../core/csv-answer.ts';
+import { streamCsvDownload, csvAnswerDeclaration, type CsvColumn, readPages } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { strictQuery } from '../core/query-parameters.ts';
@@ -29,10 +29,10 @@ const exportTasks = defineEndpoint({
   scope: 'tasks:read',
   summary: "Export the account's tasks as CSV",
   description: exported,
-  query: strictQuery(ownTaskFilter),
-  ...csvAnswer,
+  query: strictQuery(ownTaskFilterParameters),
+  ...csvAnswerDeclaration,
   handler: ({ caller: { accountId }, query, ctx }, deps: WithDb & PromptSearchDeps) =>
-    prepareCsvDownload(ctx, fileName, columns, pagesOf(deps.db, ownTaskFilterOf(accountId, query, deps))),
+    streamCsvDownload(ctx, fileName, columns, pagesOf(deps.db, ownTaskFilterOf(accountId, query, deps))),
 });
 
 const adminExport = defineEndpoint({
@@ -40,10 +40,10 @@ const adminExport = defineEndpoint({
   route: 'GET /api/admin/v1/tasks/export',
   summary: 'Export tasks of all accounts as CSV',
   description: `${exported} ${aboutOperatorFilter}`,
-  query: strictQuery(operatorTaskFilter),
-  ...csvAnswer,
+  query: strictQuery(operatorTaskFilterParameters),
+  ...csvAnswerDeclaration,
   handler: ({ query, ctx }, deps: WithDb & OperatorFilterDeps) =>
-    prepareCsvDownload(
+    streamCsvDownload(
       ctx,
       fileName,
       [...columns, ...columnsOfOperators],

@@ -65,11 +65,11 @@ const operatorFilter = {
   ...sharedFilter,
 };
 
-export const ownTaskFilter = { ...stateFilter, ...sharedFilter };
-export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
+export const ownTaskFilterParameters = { ...stateFilter, ...sharedFilter };
+export const operatorTaskFilterParameters = { ...stateFilter, ...operatorFilter };
 
-type OwnFilter = z.output<z.ZodObject<typeof ownTaskFilter>>;
-type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilter>>;
+type OwnFilter = z.output<z.ZodObject<typeof ownTaskFilterParameters>>;
+type OperatorFilter = z.output<z.ZodObject<typeof operatorTaskFilterParameters>>;
 type Complete<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] | undefined };
 
 /** A parameter has the name of its filter, or is mapped to filters here. Any other one, and a filter without one, does not compile. */
@@ -121,13 +121,13 @@ type ListDeps = WithDb & PromptSearchDeps & TaskRecordDeps;
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
-export const listTasksOfAccount = defineEndpoint({
+export const listOwnTasks = defineEndpoint({
   operationId: 'listTasks',
   route: 'GET /api/v1/jobs/listTasks',
   scope: 'tasks:read',
   summary: "List the account's tasks",
   description: listed,
-  query: strictQuery({ ...ownTaskFilter, ...idPageParameters }),
+  query: strictQuery({ ...ownTaskFilterParameters, ...idPageParameters }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async (
     { caller: { accountId, by }, query: { cursor: after, limit, ...query } },
@@ -145,7 +145,7 @@ const adminList = defineEndpoint({
   route: 'GET /api/admin/v1/tasks',
   summary: 'List tasks of all accounts',
   description: `${listed} ${aboutOperatorFilter}`,
-  query: strictQuery({ ...operatorTaskFilter, ...idPageParameters }),
+  query: strictQuery({ ...operatorTaskFilterParameters, ...idPageParameters }),
   data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit, ...query } }, deps: ListDeps & WithClock) => {
     const filter = { ...boundedOperatorFilterOf(query, deps), after, limit: limit + 1 };
@@ -204,5 +204,5 @@ const adminCount = defineEndpoint({
   }),
 });
 
-export const taskListEndpoints = [listTasksOfAccount, count];
-export const operatorTaskListEndpoints = [adminList, adminCount];
+export const taskListAndCountEndpoints = [listOwnTasks, count];
+export const operatorTaskListAndCountEndpoints = [adminList, adminCount];

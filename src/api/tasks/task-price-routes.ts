@@ -3,8 +3,8 @@ import { dialectAdapter } from '../dialects/dialect.ts';
 import { quoteTask } from '../../credits/prices/price-rule.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { checkRequest, type CheckRequestDeps } from '../../tasks/accept/order-task.ts';
-import { type TranslateDeps, translateRequest } from '../../tasks/accept/parse-task-request.ts';
-import { anyJsonObject, orderError } from './create-task-routes.ts';
+import { type TranslateDeps, translateAndParseRequest } from '../../tasks/accept/parse-task-request.ts';
+import { anyJsonObject, orderRefusalToHttpError } from './create-task-routes.ts';
 import { taskTerms } from '../../tasks/accept/task-terms.ts';
 
 const credits = z.int().nonnegative();
@@ -31,9 +31,9 @@ export const quoteTaskPrice = defineEndpoint({
     .meta({ id: 'TaskPrice' }),
   failures: ['model_unavailable', 'model_not_allowed'],
   handler: async ({ caller, dialect, input }, deps: TranslateDeps & CheckRequestDeps) => {
-    const request = translateRequest({ input, translate: dialectAdapter(dialect).taskRequest }, deps);
+    const request = translateAndParseRequest({ input, translate: dialectAdapter(dialect).taskRequest }, deps);
     const checked = await checkRequest({ caller, request }, deps);
-    if (checked.kind !== 'valid') throw orderError(checked);
+    if (checked.kind !== 'valid') throw orderRefusalToHttpError(checked);
     const { param, model } = checked;
     const { listedPrices } = taskTerms(model, param);
     const { accountId } = caller;

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { type TaskRecord, taskRecord } from '../../tasks/public-record.ts';
-import { inputRecordSchema } from '../../catalogue/input/task-input.ts';
+import { recordedInputSchema } from '../../catalogue/input/task-input.ts';
 import { failCodes, isFinalState, type Task, taskStates } from '../../catalogue/tasks/task.ts';
-import { signResultLinks } from '../../media/store/signed-link.ts';
+import { signVideoAndLastFrameLinks } from '../../media/store/signed-link.ts';
 import type { ListedTask } from '../../tasks/list/task-list.ts';
-import { unixMs } from '../core/request-fields.ts';
-import { pickSchemaFields } from '../core/pick-schema-fields.ts';
+import { unixMsSchema } from '../core/request-fields.ts';
+import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 const credits = z.int().nonnegative();
 
 /** The request with its defaults filled in. */
 const paramSchema = z.strictObject({
   model: z.string(),
-  input: inputRecordSchema,
+  input: recordedInputSchema,
   callBackUrl: z.string().optional(),
   requestedModel: z.string().optional().meta({
     description: 'The name by which a client of another API or dialect named the model.',
@@ -54,9 +54,9 @@ export const taskRecordSchema = z
         'All credits of a failed task. Of a success, the difference of the price if its model refunds what a video lacks.',
     }),
     costTime: z.int().nullable().meta({ description: 'Milliseconds from the start of generation to the end.' }),
-    createTime: unixMs.meta({ description: 'Unix milliseconds, as every time here.' }),
-    updateTime: unixMs,
-    completeTime: unixMs.nullable(),
+    createTime: unixMsSchema.meta({ description: 'Unix milliseconds, as every time here.' }),
+    updateTime: unixMsSchema,
+    completeTime: unixMsSchema.nullable(),
   })
   .meta({ id: 'TaskRecord' });
 
@@ -71,12 +71,12 @@ export type TaskRecordDeps = {
 
 export async function presentTask(deps: TaskRecordDeps, task: Task): Promise<TaskRecord> {
   const progress = isFinalState(task.state) ? 0 : await deps.progressOf(task);
-  return taskRecord(task, progress, signResultLinks(deps.resultStore, task));
+  return taskRecord(task, progress, signVideoAndLastFrameLinks(deps.resultStore, task));
 }
 
 // Fields of lists and details that the record, which is also the body of callbacks, does not have.
 
-export const makerSchema = z
+export const taskCreatorSchema = z
   .strictObject({
     kind: z.enum(['key', 'person']),
     id: z.string(),
@@ -92,12 +92,12 @@ export const posterUrlSchema = z
   .nullable()
   .meta({ description: 'A signed link to a still of the video; null without one.' });
 
-export const contentDeletedAtSchema = unixMs.nullable().meta({
+export const contentDeletedAtSchema = unixMsSchema.nullable().meta({
   description: 'When prompt, images and video were deleted, on request or after their retention.',
 });
 
 export const listedTaskSchema = taskRecordSchema
-  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeletedAtSchema })
+  .extend({ createdBy: taskCreatorSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeletedAtSchema })
   .meta({ id: 'ListedTask' });
 
 export const operatorListedTaskSchema = listedTaskSchema
@@ -106,7 +106,7 @@ export const operatorListedTaskSchema = listedTaskSchema
 
 export async function presentListedTask(deps: TaskRecordDeps, task: ListedTask) {
   const record = await presentTask(deps, task);
-  return pickSchemaFields(listedTaskSchema, {
+  return pickRowFieldsBySchema(listedTaskSchema, {
     ...record,
     createdBy: task.createdBy,
     posterUrl: posterUrlOf(deps, task),
@@ -116,7 +116,7 @@ export async function presentListedTask(deps: TaskRecordDeps, task: ListedTask) 
 
 export async function presentOperatorListedTask(deps: TaskRecordDeps, task: ListedTask) {
   const listed = await presentListedTask(deps, task);
-  return pickSchemaFields(operatorListedTaskSchema, {
+  return pickRowFieldsBySchema(operatorListedTaskSchema, {
     ...listed,
     operator: { accountId: task.accountId, accountName: task.accountName ?? null },
   });

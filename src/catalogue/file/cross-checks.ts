@@ -1,12 +1,18 @@
 import type { z } from 'zod';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
-import { parseFileData, fieldOrUndefined, fieldPairsOrNone, itemsOrNone, type FileProblem } from './file-problems.ts';
+import {
+  parseFileData,
+  fieldOrUndefined,
+  fieldPairsOrNone,
+  itemsOrNone,
+  type FileProblem,
+} from './file-data-and-problems.ts';
 import {
   declaresParameter,
   parameterSchemas,
   previewProviderName,
   type SecretRef,
-  secretRef,
+  secretRefSchema,
 } from './provider-schema.ts';
 import type { providerFileRulesSchema } from '../models/input-rules.ts';
 
@@ -24,12 +30,16 @@ export type ReferencedFile = {
   readonly keepsJobsHours?: number;
 };
 
-export type CatalogueFiles = ReadonlyMap<string, ReferencedFile>;
+export type ReferencedFilesByName = ReadonlyMap<string, ReferencedFile>;
 /** The API calls moderation hooks, and workers call providers; each process needs the secrets of its own calls. */
-export type SecretUser = 'provider' | 'moderation';
-export type SecretCheck = (ref: SecretRef, user: SecretUser) => string | undefined;
+export type SecretConsumerKind = 'provider' | 'moderation';
+export type SecretCheck = (ref: SecretRef, user: SecretConsumerKind) => string | undefined;
 
-export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly FileProblem[] {
+export function crossCheck(
+  data: unknown,
+  files: ReferencedFilesByName,
+  secretProblem: SecretCheck,
+): readonly FileProblem[] {
   const providers = fieldPairsOrNone(fieldOrUndefined(data, 'providers'));
   const models = itemsOrNone(fieldOrUndefined(data, 'models'));
   const kinds = new Map(
@@ -67,7 +77,7 @@ function problemIf(isProblem: boolean, path: FileProblem['path'], message: strin
 function providerProblems(
   name: string,
   settings: unknown,
-  files: CatalogueFiles,
+  files: ReferencedFilesByName,
   secretProblem: SecretCheck,
 ): readonly FileProblem[] {
   const secrets = fieldPairsOrNone(fieldOrUndefined(settings, 'secrets')).map(
@@ -89,21 +99,21 @@ function providerProblems(
 function keyProblems(
   path: FileProblem['path'],
   value: unknown,
-  { secretProblem, user }: { readonly secretProblem: SecretCheck; readonly user: SecretUser },
+  { secretProblem, user }: { readonly secretProblem: SecretCheck; readonly user: SecretConsumerKind },
 ): readonly FileProblem[] {
-  const { data: ref } = secretRef.safeParse(value);
+  const { data: ref } = secretRefSchema.safeParse(value);
   const message = ref && secretProblem(ref, user);
   return message === undefined ? [] : [{ path, message }];
 }
 
-function fileProblems(path: FileProblem['path'], file: unknown, files: CatalogueFiles): readonly FileProblem[] {
+function fileProblems(path: FileProblem['path'], file: unknown, files: ReferencedFilesByName): readonly FileProblem[] {
   const message = typeof file === 'string' ? files.get(file)?.problem : undefined;
   return message === undefined ? [] : [{ path, message }];
 }
 
 type Entry = { readonly path: FileProblem['path']; readonly entry: unknown; readonly model: unknown };
 
-function modelProblems(model: unknown, kinds: Kinds, files: CatalogueFiles): readonly FileProblem[] {
+function modelProblems(model: unknown, kinds: Kinds, files: ReferencedFilesByName): readonly FileProblem[] {
   const has = (name: string) => fieldOrUndefined(model, name) !== undefined;
   const short = itemsOrNone(fieldOrUndefined(model, 'providers'));
   const entries = itemsOrNone(fieldOrUndefined(model, 'tiers')).flatMap((tier, row) =>
@@ -142,7 +152,7 @@ function modelProblems(model: unknown, kinds: Kinds, files: CatalogueFiles): rea
 
 const mixedProviders = 'must not mix the preview, which runs on our workers, with upstreams';
 
-function entryProblems(entry: unknown, kinds: Kinds, files: CatalogueFiles): readonly FileProblem[] {
+function entryProblems(entry: unknown, kinds: Kinds, files: ReferencedFilesByName): readonly FileProblem[] {
   const provider = fieldOrUndefined(entry, 'provider');
   const parameters = fieldOrUndefined(entry, 'parameters') ?? {};
   const kind = kinds.get(String(provider));

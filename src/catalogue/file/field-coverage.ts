@@ -1,8 +1,8 @@
 import { defaultOf, fieldsOfModel, type FieldName, type ModelInput } from '../input/task-input.ts';
-import { durationsOf } from '../input/input-bounds.ts';
-import type { IgnoredValue, TierEntry } from './catalogue-schema.ts';
-import type { PassedField, PassedFields } from '../input/fields-sent-upstream.ts';
-import type { FileProblem } from './file-problems.ts';
+import { durationsOf } from '../input/declared-field-bounds.ts';
+import type { DefaultOfIgnoredField, TierEntry } from './catalogue-schema-and-types.ts';
+import type { FieldOrOptionName, PassedFields } from '../input/fields-sent-upstream.ts';
+import type { FileProblem } from './file-data-and-problems.ts';
 
 // Every field that a client can set must reach an upstream. One that no entry of the model passes on makes the file invalid; one that
 // only some pass on narrows the entries for the tasks that use it.
@@ -17,9 +17,13 @@ export type CoveredEntry = {
 };
 
 /** Compares the fields of a model with what its entries pass on; `path` is that of the model's input. */
-export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], path: FileProblem['path']) {
+export function coverageProblemsAndIgnores(
+  input: ModelInput,
+  entries: readonly CoveredEntry[],
+  path: FileProblem['path'],
+) {
   const problems: FileProblem[] = [];
-  const ignores = new Map<TierEntry, Record<string, IgnoredValue>>();
+  const ignores = new Map<TierEntry, Record<string, DefaultOfIgnoredField>>();
   for (const { field, without } of choicesOf(input)) {
     const others = entries.filter((one) => !isServed(one, field));
     if (others.length === entries.length) {
@@ -40,7 +44,7 @@ export function coverageOf(input: ModelInput, entries: readonly CoveredEntry[], 
   };
 }
 
-function notPassed(field: PassedField, entries: readonly CoveredEntry[]): string {
+function notPassed(field: FieldOrOptionName, entries: readonly CoveredEntry[]): string {
   const kinds = [...new Set(entries.map(({ kind }) => kind))].join(', ');
   if (field === 'generateAudio' && entries.every(({ entry }) => entry.rules.audio === 'never'))
     return `${field} is passed on by no provider of this model (${kinds}), because their videos are silent (audio: never); set it to { fixed: false }`;
@@ -49,7 +53,7 @@ function notPassed(field: PassedField, entries: readonly CoveredEntry[]): string
   return `${field} is passed on by no provider of this model (${kinds})${reason}; remove it, or add a provider that passes it on`;
 }
 
-type Choice = { readonly field: PassedField; readonly without: IgnoredValue };
+type Choice = { readonly field: FieldOrOptionName; readonly without: DefaultOfIgnoredField };
 
 /** The fields that a client can choose, and the value of a request that chooses nothing. */
 function choicesOf(input: ModelInput): readonly Choice[] {
@@ -61,7 +65,7 @@ function choicesOf(input: ModelInput): readonly Choice[] {
       }));
     if (!hasChoice(input, name)) return [];
     // The defaults of these fields are scalars and lists of texts.
-    return [{ field: name, without: (defaultOf(input, name) ?? null) as IgnoredValue }];
+    return [{ field: name, without: (defaultOf(input, name) ?? null) as DefaultOfIgnoredField }];
   });
 }
 
@@ -78,9 +82,9 @@ function hasChoice({ fields }: ModelInput, name: Exclude<FieldName, 'options'>):
 }
 
 /** True if the upstream gets the field, or has nothing to choose because its rules leave one value. */
-function isServed({ entry: { rules }, passes }: CoveredEntry, field: PassedField): boolean {
+function isServed({ entry: { rules }, passes }: CoveredEntry, field: FieldOrOptionName): boolean {
   const isPassed = passes.has(field);
-  const byRules: Partial<Record<PassedField, boolean>> = {
+  const byRules: Partial<Record<FieldOrOptionName, boolean>> = {
     resolution: isPassed || rules.resolutions.length === 1,
     duration: isPassed || rules.durations.length === 1,
     ratio: isPassed || rules.ratios.length === 1,

@@ -1,24 +1,24 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { builtInCatalogue, type CatalogueSource, readCatalogueFile } from './catalogue-file.ts';
-import type { Catalogue } from './catalogue-schema.ts';
+import { builtInCatalogue, type CatalogueReadOptions, readCatalogueOrThrow } from './read-catalogue-file.ts';
+import type { Catalogue } from './catalogue-schema-and-types.ts';
 import { ConfigError } from '../../platform/errors.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { Emits } from '../../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
 import type { PartName } from '../../platform/process/process-part.ts';
 
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */
   readonly current: () => Catalogue;
-  readonly state: () => CatalogueState;
+  readonly state: () => CatalogueLoadStatus;
   check(): Promise<void>;
   close(): void;
 };
 
 /** The origin of the catalogue in force. Times are Unix milliseconds. */
-export type CatalogueState = {
+export type CatalogueLoadStatus = {
   /** Undefined for the built-in catalogue. */
   readonly path: string | undefined;
   /** A digest of the file and of those that it refers to. */
@@ -28,14 +28,18 @@ export type CatalogueState = {
   readonly refused: { readonly at: number; readonly problems: readonly string[] } | undefined;
 };
 
-export type CatalogueRead = { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean };
+export type CatalogueReadEvent = {
+  readonly kind: 'catalogue_read';
+  readonly part: PartName;
+  readonly isRefused: boolean;
+};
 
-export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
+export type LiveCatalogueOptions = Omit<CatalogueReadOptions, 'path' | 'readText'> & {
   /** Undefined for the built-in catalogue, which never changes. */
   readonly path: string | undefined;
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly part: PartName;
-  readonly events: Emits<CatalogueRead>;
+  readonly events: MetricEventSink<CatalogueReadEvent>;
   /** Receives the catalogues before and after each reload. */
   readonly onReload?: (before: Catalogue, after: Catalogue) => void;
 };
@@ -46,7 +50,7 @@ const checkEveryMs = 5_000;
  * Reads the catalogue, and again when its file or one that it refers to has changed. While a changed file is invalid, the previous
  * catalogue stays in force. Throws a `ConfigError` if the file is invalid at the start.
  */
-export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
+export function createLiveCatalogue(source: LiveCatalogueOptions): LiveCatalogue {
   const { path, log, part, events, onReload } = source;
   const onRead = (isRefused: boolean) => events.emit({ kind: 'catalogue_read', part, isRefused });
   if (path === undefined) return builtInOnly(onRead);
@@ -61,7 +65,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
       found.set(file, digestOf(text));
       return text;
     };
-    return readCatalogueFile({ ...source, path, readText });
+    return readCatalogueOrThrow({ ...source, path, readText });
   };
 
   const loaded = () => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { operatorUrl, secretRef } from './provider-schema.ts';
+import { operatorUrlSchema, secretRefSchema } from './provider-schema.ts';
 
 // The check of a create's content before its charge, by an HTTP endpoint of the operator's choice.
 
@@ -16,8 +16,8 @@ export const maxHookSeconds = 30;
 export const maxHookConcurrency = 1000;
 
 const common = {
-  url: operatorUrl,
-  key: secretRef.optional(),
+  url: operatorUrlSchema,
+  key: secretRefSchema.optional(),
   timeoutSeconds: z.int().min(1).max(maxHookSeconds).default(hookDefaults.seconds),
   onError: z
     .enum(hookErrorChoices)

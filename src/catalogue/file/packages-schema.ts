@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { currency } from '../prices/upstream-cost.ts';
+import { currencySchema } from '../prices/upstream-cost.ts';
 
 // Credits that customers can buy.
 
@@ -11,7 +11,7 @@ const creditPackage = z.strictObject({
   title: z.string().min(1).max(100).meta({ description: 'Shown to customers, also on receipts.' }),
   credits: z.int().min(1).max(1_000_000_000_000),
   price: z.strictObject({
-    currency,
+    currency: currencySchema,
     minorUnits: z
       .int()
       .min(1)

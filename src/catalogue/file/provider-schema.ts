@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { arkFieldsSetByTask } from '../providers/option-fields.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
-import { costRule } from '../prices/upstream-cost.ts';
-import { rules } from '../models/input-rules.ts';
+import { costRuleSchema } from '../prices/upstream-cost.ts';
+import { rulesSchema } from '../models/input-rules.ts';
 
 // The schemas of providers, one for each kind. The names of the kinds are those of the adapters in src/providers.
 
-export const providerName = z
+export const providerNameSchema = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,59}$/, { error: 'must be 1 to 60 letters, digits, dots, dashes or underscores' });
 
 const secretForms = 'must be { env: NAME } or { file: PATH }; the secret itself does not belong in this file';
 
-export const secretRef = z
+export const secretRefSchema = z
   .strictObject(
     {
       // A provider must not receive the settings of this service.
@@ -30,12 +30,12 @@ export const secretRef = z
   .refine(({ env, file }) => (env === undefined) !== (file === undefined), { error: secretForms })
   .meta({ id: 'Secret', oneOf: [{ required: ['env'] }, { required: ['file'] }] });
 
-export type SecretRef = z.output<typeof secretRef>;
+export type SecretRef = z.output<typeof secretRefSchema>;
 
 /** Reads a secret for each use, so that a rotated one counts without a restart. */
 export type SecretReader = (ref: SecretRef) => () => string;
 
-export const operatorUrl = z
+export const operatorUrlSchema = z
   .string()
   .max(1000)
   .refine(isBaseUrl, { error: 'must be an http or https URL without user, password, query or fragment' })
@@ -57,10 +57,10 @@ const imageReferenceMeta = {
 };
 
 /** Concurrent jobs of one provider and upstream model, over all workers. */
-export const jobLimit = z.int().min(1).max(10_000);
+export const jobLimitSchema = z.int().min(1).max(10_000);
 
 /** The reaction to an upstream that refuses the content of the video that it has made. */
-export const onRefusedOutput = z.enum(['fail', 'resubmit']).meta({
+export const onRefusedOutputSchema = z.enum(['fail', 'resubmit']).meta({
   description:
     'If the upstream refuses the content of the video that it made: fail and refund the task, or create one more job, which needs ' +
     '`failedJobs: free`.',
@@ -76,9 +76,9 @@ const oneAtATime: Defaults = { limit: 1, onLostJob: 'fail' };
 
 function common({ limit, onLostJob }: Defaults) {
   return {
-    baseUrl: operatorUrl,
-    key: secretRef.optional(),
-    limit: jobLimit.default(limit),
+    baseUrl: operatorUrlSchema,
+    key: secretRefSchema.optional(),
+    limit: jobLimitSchema.default(limit),
     timeouts: z.strictObject({ submitSeconds: z.int().min(1).max(600).default(60) }).prefault({}),
     onLostJob: z.enum(['fail', 'resubmit']).default(onLostJob).meta({
       description:
@@ -88,9 +88,9 @@ function common({ limit, onLostJob }: Defaults) {
       .enum(['free', 'billed'])
       .default('billed')
       .meta({ description: 'Whether the upstream bills failed jobs. After a free one the next provider is tried.' }),
-    onRefusedOutput: onRefusedOutput.default('fail'),
-    cost: costRule.optional(),
-    rules: rules.optional(),
+    onRefusedOutput: onRefusedOutputSchema.default('fail'),
+    cost: costRuleSchema.optional(),
+    rules: rulesSchema.optional(),
     imageReference: imageReference.optional().meta(imageReferenceMeta),
   };
 }
@@ -154,7 +154,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
     kind: z.literal('http'),
     ...common(hosted),
     ...polled,
-    secrets: z.record(providerName, secretRef).optional(),
+    secrets: z.record(providerNameSchema, secretRefSchema).optional(),
     file: fileName,
   }),
 ]);

@@ -1,4 +1,4 @@
-import type { Catalogue } from './catalogue-schema.ts';
+import type { Catalogue } from './catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -24,7 +24,7 @@ where created_at > now() - interval '1 day' and model = any($1) group by model o
 type Names = Pick<Catalogue, 'providers' | 'models'>;
 type Deps = { readonly db: Database; readonly log: Pick<Log, 'warn'> };
 
-export async function warnOfDroppedInUse({ db, log }: Deps, before: Names, after: Names): Promise<void> {
+export async function warnOfRemovedProvidersOrModels({ db, log }: Deps, before: Names, after: Names): Promise<void> {
   const providers = [...before.providers.keys()].filter((name) => !after.providers.has(name));
   const models = [...before.models.keys()].filter((name) => !after.models.has(name));
   const jobs = providers.length === 0 ? [] : await countJobs(db, providers);

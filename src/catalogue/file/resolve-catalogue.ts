@@ -1,34 +1,34 @@
 import { defaultModels } from '../models/model.ts';
-import { type ModelInput, standardInput } from '../input/task-input.ts';
-import { type CoveredEntry, coverageOf } from './field-coverage.ts';
-import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
+import { type ModelInput, standardModelInput } from '../input/task-input.ts';
+import { type CoveredEntry, coverageProblemsAndIgnores } from './field-coverage.ts';
+import { type ReferencedFilesByName, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import {
   type Catalogue,
   type CatalogueData,
   type CatalogueModel,
   catalogueSchema,
   type TierEntry,
-} from './catalogue-schema.ts';
-import { upstreamSizeProblems, parametersWithDefaultResolution } from '../input/upstream-size.ts';
-import { passedFields } from '../input/fields-sent-upstream.ts';
+} from './catalogue-schema-and-types.ts';
+import { upstreamSizeProblems, parametersWithDefaultResolution } from '../input/entry-size-parameters.ts';
+import { fieldsPassedByEntry } from '../input/fields-sent-upstream.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { pricesFromRows } from '../prices/prices-schema.ts';
 import {
-  entriesWithPaths,
+  tierEntriesWithPaths,
   parseFileData,
   fieldOrUndefined,
   fieldPairsOrNone,
   itemsOrNone,
   type FileProblem,
-} from './file-problems.ts';
+} from './file-data-and-problems.ts';
 import { arkCreatePath, declaresParameter, previewProviderName, type ProviderSettings } from './provider-schema.ts';
 import { type LocateFile, locateSample } from '../models/model-sample.ts';
 import { readsTextCommands } from '../models/text-commands.ts';
-import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from '../models/input-rules.ts';
+import { contradictionIn, effectiveRules, type Rules, rulesForUpstreamModel } from '../models/input-rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
 
-export type CatalogueWorld = {
+export type ResolveCatalogueDeps = {
   readonly locate: LocateFile;
   readonly readFile: (kind: 'workflow' | 'http', name: string) => ReferencedFile;
   readonly secretProblem: SecretCheck;
@@ -38,7 +38,7 @@ export type CatalogueWorld = {
 
 export type CatalogueOrProblems = { readonly problems: readonly FileProblem[]; readonly catalogue?: Catalogue };
 
-export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): CatalogueOrProblems {
+export function resolveCatalogue(data: unknown, world: Partial<ResolveCatalogueDeps> = {}): CatalogueOrProblems {
   const { readFile = () => ({}), secretProblem = () => undefined, isReachableFrom = () => true } = world;
   const { locate = (path: string) => ({ path }) } = world;
   const files = readFiles(data, readFile);
@@ -47,7 +47,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   if (checked === undefined || all.length > 0) return { problems: all };
   const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom, locate);
   const contradictions = [
-    ...checked.models.flatMap(({ prices, input = standardInput }, index) =>
+    ...checked.models.flatMap(({ prices, input = standardModelInput }, index) =>
       priceProblems(prices, input).map(({ path, message }) => ({
         path: ['models', index, 'prices', ...path],
         message,
@@ -62,7 +62,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
 
-function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
+function readFiles(data: unknown, readFile: ResolveCatalogueDeps['readFile']): ReferencedFilesByName {
   const settings = fieldPairsOrNone(fieldOrUndefined(data, 'providers')).map(([, one]) => one);
   const http = settings.map((one) =>
     fieldOrUndefined(one, 'kind') === 'http' ? fieldOrUndefined(one, 'file') : undefined,
@@ -89,11 +89,11 @@ function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): Catalog
   return files;
 }
 
-type Reaches = CatalogueWorld['isReachableFrom'];
+type Reaches = ResolveCatalogueDeps['isReachableFrom'];
 
 function buildCatalogue(
   data: CatalogueData,
-  files: CatalogueFiles,
+  files: ReferencedFilesByName,
   reaches: Reaches,
   locate: LocateFile,
 ): Required<CatalogueOrProblems> {
@@ -140,12 +140,12 @@ function buildCatalogue(
 
 /** The input of a model that declares none: without sound if no provider makes any. */
 function standardInputOf(tiers: CatalogueModel['tiers']): ModelInput {
-  if (!tiers.flat().every(({ rules }) => rules.audio === 'never')) return standardInput;
-  return { ...standardInput, fields: { ...standardInput.fields, generateAudio: { fixed: false } } };
+  if (!tiers.flat().every(({ rules }) => rules.audio === 'never')) return standardModelInput;
+  return { ...standardModelInput, fields: { ...standardModelInput.fields, generateAudio: { fixed: false } } };
 }
 
 type Providers = ReadonlyMap<string, ProviderSettings>;
-type World = { readonly providers: Providers; readonly files: CatalogueFiles; readonly reaches: Reaches };
+type World = { readonly providers: Providers; readonly files: ReferencedFilesByName; readonly reaches: Reaches };
 type Tiers = { readonly tiers: CatalogueModel['tiers']; readonly problems: readonly FileProblem[] };
 
 function buildTiers(one: ModelData, path: FileProblem['path'], { providers, files, reaches }: World): Tiers {
@@ -162,8 +162,8 @@ function buildTiers(one: ModelData, path: FileProblem['path'], { providers, file
         settings,
         knownUpstreamRules(settings, data.model ?? one.model, files, reaches),
       );
-      const passes = passedFields(entry, settings, { files, canFetch });
-      const passesIfReachable = passedFields(entry, settings, { files, canFetch: () => true });
+      const passes = fieldsPassedByEntry(entry, settings, { files, canFetch });
+      const passesIfReachable = fieldsPassedByEntry(entry, settings, { files, canFetch: () => true });
       const at = [...path, ...(one.tiers === undefined ? ['providers', row] : ['tiers', row, column])];
       return { entry, kind: settings.kind, path: at, passes, passesIfReachable };
     }),
@@ -171,7 +171,7 @@ function buildTiers(one: ModelData, path: FileProblem['path'], { providers, file
   const tiers = covered.map((tier) => tier.map(({ entry }) => entry));
   // A model without a declared input has that of the specification, of which an upstream may ignore a part.
   if (one.input === undefined) return { tiers, problems: [] };
-  const { ignores, problems } = coverageOf(one.input, covered.flat(), [...path, 'input']);
+  const { ignores, problems } = coverageProblemsAndIgnores(one.input, covered.flat(), [...path, 'input']);
   const narrowed = tiers.map((tier) =>
     tier.map((entry): TierEntry => {
       const ignored = ignores.get(entry);
@@ -226,14 +226,18 @@ const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 export function knownUpstreamRules(
   settings: ProviderSettings,
   upstreamModel: string,
-  files: CatalogueFiles = new Map(),
+  files: ReferencedFilesByName = new Map(),
   reaches: Reaches = () => true,
 ): readonly Rules[] {
   const commands = readsTextCommands(upstreamModel) ? [{ textCommands: true }] : [];
   if (settings.kind === 'http') {
     const { images, rules = [] } = files.get(settings.file) ?? {};
     const isUnreachable = images === 'link' && !reaches(settings.baseUrl);
-    return [...rulesOfModel(rules, upstreamModel), ...commands, ...(isUnreachable ? [{ images: { max: 0 } }] : [])];
+    return [
+      ...rulesForUpstreamModel(rules, upstreamModel),
+      ...commands,
+      ...(isUnreachable ? [{ images: { max: 0 } }] : []),
+    ];
   }
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
@@ -263,7 +267,7 @@ export function knownUpstreamRules(
 }
 
 function ruleProblems({ models }: Catalogue): readonly FileProblem[] {
-  return entriesWithPaths([...models.values()]).flatMap(({ entry, path }) => {
+  return tierEntriesWithPaths([...models.values()]).flatMap(({ entry, path }) => {
     const contradiction = contradictionIn(entry.rules);
     if (contradiction === undefined) return [];
     const message = `together with those of model and provider they ${contradiction}`;
@@ -276,7 +280,7 @@ function paidRepeatProblems({ providers, models }: CatalogueData): readonly File
   const ofProviders = Object.entries(providers).map(([name, settings]) => {
     return { ...settings, provider: name, path: ['providers', name] };
   });
-  const ofEntries = entriesWithPaths(models).map(({ entry, path }) => ({ ...entry, path }));
+  const ofEntries = tierEntriesWithPaths(models).map(({ entry, path }) => ({ ...entry, path }));
   const paid = [...ofProviders, ...ofEntries].filter(({ provider, onRefusedOutput }) => {
     return onRefusedOutput === 'resubmit' && providers[provider]?.failedJobs !== 'free';
   });
@@ -285,7 +289,7 @@ function paidRepeatProblems({ providers, models }: CatalogueData): readonly File
 }
 
 /** An upstream that deletes a job before the task's deadline could lose a paid video. Other kinds keep jobs for a day at least. */
-function deadlineProblems({ models, providers }: Catalogue, files: CatalogueFiles): readonly FileProblem[] {
+function deadlineProblems({ models, providers }: Catalogue, files: ReferencedFilesByName): readonly FileProblem[] {
   return [...models.values()].flatMap(({ deadlineMs, providers: names }, index) => {
     const limits = names.flatMap((name) => {
       const settings = providers.get(name);

@@ -1,9 +1,9 @@
-import { passedByFile } from '../providers/fields-passed-by-file.ts';
+import { fieldsPassedByFile } from '../providers/fields-passed-by-file.ts';
 import { isMinimaxH3, passesOption } from '../providers/option-fields.ts';
-import { passedByTemplate, readsOption, type TemplateFields } from '../providers/placeholders.ts';
+import { fieldsPassedByTemplate, readsOption, type FieldsReadByTemplate } from '../providers/placeholders.ts';
 import type { FieldName } from './task-input.ts';
-import type { CatalogueFiles } from '../file/cross-checks.ts';
-import type { TierEntry } from '../file/catalogue-schema.ts';
+import type { ReferencedFilesByName } from '../file/cross-checks.ts';
+import type { TierEntry } from '../file/catalogue-schema-and-types.ts';
 import type { ProviderKind, ProviderSettings } from '../file/provider-schema.ts';
 
 // The fields of an input that each kind of provider sends to its upstream. Clients must not be able to buy one that is ignored.
@@ -11,9 +11,9 @@ import type { ProviderKind, ProviderSettings } from '../file/provider-schema.ts'
 type Entry = Pick<TierEntry, 'upstreamModel' | 'parameters'>;
 
 /** A field of the vocabulary, or `options.NAME`. */
-export type PassedField = FieldName | `options.${string}`;
+export type FieldOrOptionName = FieldName | `options.${string}`;
 
-export type PassedFields = { readonly has: (field: PassedField) => boolean };
+export type PassedFields = { readonly has: (field: FieldOrOptionName) => boolean };
 
 /** The upstreams whose requests are built by code; templates and files of the other kinds contain what they send. */
 type Sender = Exclude<ProviderKind, TemplateKind | 'openai-videos'> | Dialect;
@@ -151,27 +151,27 @@ function videosOption(name: string): Decision {
   return passesOption('openai-videos', name) ? sent : ignored;
 }
 
-export type PassedFieldsWorld = {
-  readonly files: CatalogueFiles;
+export type PassedFieldsDeps = {
+  readonly files: ReferencedFilesByName;
   /** True if the upstream can fetch media from us. */
   readonly canFetch: (settings: ProviderSettings) => boolean;
 };
 
-export function passedFields(
+export function fieldsPassedByEntry(
   entry: Entry,
   settings: ProviderSettings,
-  { files, canFetch }: PassedFieldsWorld,
+  { files, canFetch }: PassedFieldsDeps,
 ): PassedFields {
   switch (settings.kind) {
     case 'comfyui':
     case 'comfy-v2':
-      return named(passedByTemplate(files.get(String(entry.parameters['workflow']))?.data));
+      return named(fieldsPassedByTemplate(files.get(String(entry.parameters['workflow']))?.data));
     case 'cog':
-      return named(passedByTemplate(entry.parameters['input']));
+      return named(fieldsPassedByTemplate(entry.parameters['input']));
     case 'http': {
       const { data, images, clips: clipsBy = 'link' } = files.get(settings.file) ?? {};
       const isFetched = [...(images === 'link' ? imageFields : []), ...(clipsBy === 'link' ? clipFields : [])];
-      return named(passedByFile(data), canFetch(settings) ? [] : isFetched);
+      return named(fieldsPassedByFile(data), canFetch(settings) ? [] : isFetched);
     }
     case 'openai-videos':
       return decided(settings.dialect, entry, () => canFetch(settings));
@@ -184,7 +184,7 @@ export function passedFields(
 }
 
 function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedFields {
-  const decisionFor = (field: PassedField) => {
+  const decisionFor = (field: FieldOrOptionName) => {
     const ofSender = decisions[sender];
     if (field !== 'options' && !isOption(field)) return decisionIn(ofSender[field], entry);
     return decisionIn(ofSender.options, field.slice('options.'.length));
@@ -197,7 +197,7 @@ function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedF
   };
 }
 
-function named(read: TemplateFields, excluded: readonly FieldName[] = []): PassedFields {
+function named(read: FieldsReadByTemplate, excluded: readonly FieldName[] = []): PassedFields {
   const passes = (field: FieldName) => read.fields.has(field) && !excluded.includes(field);
   return {
     has: (field) => {
@@ -211,6 +211,6 @@ function decisionIn<Subject>(decision: DecisionOf<Subject>, subject: Subject): D
   return typeof decision === 'function' ? decision(subject) : decision;
 }
 
-function isOption(field: PassedField): field is `options.${string}` {
+function isOption(field: FieldOrOptionName): field is `options.${string}` {
   return field.startsWith('options.');
 }

@@ -3,14 +3,14 @@ import {
   inputLimits,
   resolutions,
   ratios,
-  type FieldContext,
+  type MediaUrlPolicy,
   type MediaKind,
-  choice,
-  durationBounds,
+  choiceBoundsSchema,
+  durationBoundsSchema,
   defaultDuration,
-  requires,
-  singleUrl,
-  megabytesBound,
+  requiresFieldsSchema,
+  singleUrlBoundsSchema,
+  megabytesBoundSchema,
   isMinAtMostMax,
   minAboveMaxIssue,
   type CountBounds,
@@ -19,29 +19,29 @@ import {
   maxSeed,
   defaultChoice,
   durationSchema,
-  clips,
-} from './input-bounds.ts';
+  clipBoundsShape,
+} from './declared-field-bounds.ts';
 import {
   defaultOptions,
   declaredOptionsSchema,
-  optionsSchema,
+  requestedOptionsSchema,
   type OptionsBounds,
   type OptionValue,
-} from './input-options.ts';
+} from './model-options.ts';
 import {
   fitsCharacters,
   isBlank,
-  isPlainText,
-  notPlainTextMessage,
-  required,
+  isStorableText,
+  notStorableTextMessage,
+  missingOrInvalidMessage,
   urlSchema,
 } from './request-texts-and-urls.ts';
 import {
   notAmongMessage,
   notBooleanMessage,
   notSeedMessage,
-  ratioSpelling,
-  resolutionSpelling,
+  ratioFromSpelling,
+  resolutionFromSpelling,
 } from './spelling-suggestions.ts';
 
 // The vocabulary of a create request: each field of `input` is declared once, here. A model of the catalogue selects fields and bounds
@@ -61,7 +61,7 @@ export type InputField<Value, Bounds, Kind extends FieldKind = FieldKind> = {
   /** The bounds of the specification, which hold in models without `input`; a field without them is not part of such models. */
   readonly standard?: NoInfer<Bounds>;
   /** The values that a client may send; null and absence mean the default. */
-  readonly request: (bounds: NoInfer<Bounds>, rules: FieldContext) => z.ZodType<NoInfer<Value> | null | undefined>;
+  readonly request: (bounds: NoInfer<Bounds>, rules: MediaUrlPolicy) => z.ZodType<NoInfer<Value> | null | undefined>;
   /** The value of a request that leaves the field out. */
   readonly standardValue?: (bounds: NoInfer<Bounds>) => NoInfer<Value> | undefined;
   /** The value as the record shows it. */
@@ -81,7 +81,7 @@ function field<Value, Bounds, const Kind extends FieldKind>(
 function urlField(kie: string, description: string) {
   return field({
     kind: 'optional',
-    bounds: singleUrl,
+    bounds: singleUrlBoundsSchema,
     request: ({ required: isRequired }, { refuseMediaUrl }) => {
       const schema = urlSchema(refuseMediaUrl, true).meta({ description, contentMediaType: 'image/*' });
       return isRequired === true ? schema : schema.nullish();
@@ -126,12 +126,12 @@ export const inputFields = {
     standard: { maxCharacters: inputLimits.maxPromptLength },
     request: ({ maxCharacters, required: isRequired = true }) => {
       const text = z
-        .string({ error: required('must be a string') })
+        .string({ error: missingOrInvalidMessage('must be a string') })
         .refine((prompt) => !isRequired || !isBlank(prompt), { error: 'must not be empty or only white space' })
         .refine((prompt) => fitsCharacters(prompt, maxCharacters), {
           error: `must be at most ${maxCharacters} characters`,
         })
-        .refine(isPlainText, { error: notPlainTextMessage });
+        .refine(isStorableText, { error: notStorableTextMessage });
       if (isRequired) return text.meta({ minLength: 1, maxLength: maxCharacters, pattern: String.raw`\S` });
       return text.meta({ description: 'May be left out with an image.', maxLength: maxCharacters }).nullish();
     },
@@ -142,12 +142,12 @@ export const inputFields = {
   }),
   negativePrompt: field({
     kind: 'optional',
-    bounds: z.strictObject({ maxCharacters: z.int().min(1).max(5000).default(2500), requires }),
+    bounds: z.strictObject({ maxCharacters: z.int().min(1).max(5000).default(2500), requires: requiresFieldsSchema }),
     request: ({ maxCharacters }) =>
       z
         .string({ error: 'must be a string' })
         .refine((text) => fitsCharacters(text, maxCharacters), { error: `must be at most ${maxCharacters} characters` })
-        .refine(isPlainText, { error: notPlainTextMessage })
+        .refine(isStorableText, { error: notStorableTextMessage })
         .meta({ description: 'A description of things that the video should not show.', maxLength: maxCharacters })
         .nullish(),
     record: z.string(),
@@ -155,11 +155,11 @@ export const inputFields = {
   }),
   resolution: field({
     kind: 'defaulted',
-    bounds: choice(resolutions),
+    bounds: choiceBoundsSchema(resolutions),
     standard: { values: ['720p'] },
     request: (bounds) =>
       z
-        .enum(bounds.values, { error: notAmongMessage(bounds.values, resolutionSpelling) })
+        .enum(bounds.values, { error: notAmongMessage(bounds.values, resolutionFromSpelling) })
         .meta({ description: `Default ${defaultChoice(bounds, '720p')}.` })
         .nullish(),
     standardValue: (bounds) => defaultChoice(bounds, '720p'),
@@ -168,7 +168,7 @@ export const inputFields = {
   }),
   duration: field({
     kind: 'defaulted',
-    bounds: durationBounds,
+    bounds: durationBoundsSchema,
     standard: { min: 4, max: 15 },
     request: (bounds) => durationSchema(bounds).nullish(),
     standardValue: defaultDuration,
@@ -177,11 +177,11 @@ export const inputFields = {
   }),
   ratio: field({
     kind: 'defaulted',
-    bounds: choice(ratios),
+    bounds: choiceBoundsSchema(ratios),
     standard: { values: ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] },
     request: (bounds) =>
       z
-        .enum(bounds.values, { error: notAmongMessage(bounds.values, ratioSpelling) })
+        .enum(bounds.values, { error: notAmongMessage(bounds.values, ratioFromSpelling) })
         .meta({
           description: `Default ${defaultChoice(bounds, '16:9')}${
             bounds.values.includes('adaptive') ? adaptiveText(bounds.default) : ''
@@ -217,7 +217,7 @@ export const inputFields = {
       .strictObject({
         min: z.int().min(0).max(inputLimits.maxImages).default(0),
         max: z.int().min(0).max(inputLimits.maxImages),
-        requires,
+        requires: requiresFieldsSchema,
       })
       .refine(isMinAtMostMax, minAboveMaxIssue),
     standard: { min: 0, max: 9 },
@@ -235,17 +235,21 @@ export const inputFields = {
   videoUrls: clipsField(
     'video',
     z.strictObject({
-      ...clips,
-      maxMegabytes: megabytesBound(100),
+      ...clipBoundsShape,
+      maxMegabytes: megabytesBoundSchema(100),
       maxPixels: z.int().min(1).max(36_000_000).default(8_294_400).meta({ description: 'Width × height.' }),
     }),
     'videos',
   ),
-  audioUrls: clipsField('audio', z.strictObject({ ...clips, maxMegabytes: megabytesBound(30) }), 'audio'),
+  audioUrls: clipsField(
+    'audio',
+    z.strictObject({ ...clipBoundsShape, maxMegabytes: megabytesBoundSchema(30) }),
+    'audio',
+  ),
   seed: field({
     kind: 'optional',
     bounds: z
-      .strictObject({ max: z.int().min(1).max(maxSeed).default(maxSeed), requires })
+      .strictObject({ max: z.int().min(1).max(maxSeed).default(maxSeed), requires: requiresFieldsSchema })
       .meta({ description: 'Videos can be repeated: a task without a seed gets one.' }),
     request: ({ max }) => {
       const error = notSeedMessage(max);
@@ -262,7 +266,7 @@ export const inputFields = {
   options: field<Readonly<Record<string, OptionValue>>, OptionsBounds, 'optional'>({
     kind: 'optional',
     bounds: declaredOptionsSchema,
-    request: (bounds) => optionsSchema(bounds).nullish(),
+    request: (bounds) => requestedOptionsSchema(bounds).nullish(),
     standardValue: defaultOptions,
     record: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])),
     kie: 'options',

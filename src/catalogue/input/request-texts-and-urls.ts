@@ -13,7 +13,7 @@ export type RefuseUrl = (url: string) => string | undefined;
 
 export function urlSchema(refuse: RefuseUrl, isMedia = false) {
   return z
-    .string({ error: required('must be an http or https URL') })
+    .string({ error: missingOrInvalidMessage('must be an http or https URL') })
     .superRefine((url, context) => {
       const message = (isMedia ? mediaProblem(url) : undefined) ?? urlProblem(url) ?? refuse(url);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
@@ -38,19 +38,19 @@ function urlProblem(url: string): string | undefined {
   if (!/^\s*https?:\/\//i.test(url)) return notHttp;
   if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
   // White space and control characters are dropped or encoded by URL parsers, each in its own way.
-  if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
+  if (!isStorableText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
   return URL.canParse(url) ? undefined : notHttp;
 }
 
 /** PostgreSQL can store neither, so no field may contain them. */
-export const notPlainTextMessage = 'must not contain NUL characters or unpaired surrogates';
+export const notStorableTextMessage = 'must not contain NUL characters or unpaired surrogates';
 
 /** True for a text in which nothing can be seen, such as one of zero-width spaces. */
 export function isBlank(text: string): boolean {
   return /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 }
 
-export function isPlainText(text: string): boolean {
+export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
@@ -61,7 +61,7 @@ export function fitsCharacters(text: string, maxLength: number): boolean {
 }
 
 /** Distinguishes a missing value from an invalid one. */
-export function required(otherwise: string | ((input: unknown) => string)) {
+export function missingOrInvalidMessage(otherwise: string | ((input: unknown) => string)) {
   return ({ input }: { readonly input?: unknown }) => {
     if (input === undefined) return 'is required';
     return typeof otherwise === 'string' ? otherwise : otherwise(input);

@@ -1,16 +1,19 @@
-import { didYouMean } from '../../platform/text/did-you-mean.ts';
-import { allowedValuesText, required } from './request-texts-and-urls.ts';
+import { findNearestName } from '../../platform/text/did-you-mean.ts';
+import { allowedValuesText, missingOrInvalidMessage } from './request-texts-and-urls.ts';
 
 // Other spellings of a value that clients send, such as `16x9`, `720P` or `Auto`. Each field declares its own. A value decides what is paid
 // for, so a request with another spelling is refused with the value that was probably meant.
 
 /** Returns the value that another spelling stands for, if the field has such a value. `plain` is in lower case and without spaces. */
-export type Spelling = (plain: string) => string | undefined;
+export type SpellingResolver = (plain: string) => string | undefined;
 
-export function notAmongMessage(values: readonly (string | number)[], otherSpelling: Spelling = () => undefined) {
+export function notAmongMessage(
+  values: readonly (string | number)[],
+  otherSpelling: SpellingResolver = () => undefined,
+) {
   const must = `must be ${allowedValuesText(values)}`;
   // The only value needs no suggestion.
-  return required((input) =>
+  return missingOrInvalidMessage((input) =>
     values.length === 1 ? must : withSuggestion(must, meantValue(input, values, otherSpelling)),
   );
 }
@@ -19,7 +22,11 @@ export function withSuggestion(message: string, meant: string | undefined): stri
   return meant === undefined ? message : `${message}; did you mean ${meant}?`;
 }
 
-function meantValue(input: unknown, values: readonly (string | number)[], otherSpelling: Spelling): string | undefined {
+function meantValue(
+  input: unknown,
+  values: readonly (string | number)[],
+  otherSpelling: SpellingResolver,
+): string | undefined {
   if (typeof input !== 'string' && typeof input !== 'number') return undefined;
   const text = String(input);
   if (text.length > 100) return undefined;
@@ -28,7 +35,7 @@ function meantValue(input: unknown, values: readonly (string | number)[], otherS
   const meant = known.find((value) => plainText(value) === plain) ?? otherSpelling(plain);
   if (meant !== undefined) return known.includes(meant) ? meant : undefined;
   // Numbers that differ in a digit mean something else.
-  return /\d/.test(text) ? undefined : didYouMean(text, known);
+  return /\d/.test(text) ? undefined : findNearestName(text, known);
 }
 
 /** \u00d7 is the sign of multiplication. */
@@ -43,7 +50,7 @@ export function unknownModelMessage(input: unknown, names: readonly string[]): s
   const must = `must be one of ${names.join(', ')}`;
   if (typeof input !== 'string' || input.length > 200) return must;
   const plain = (name: string) => name.trim().toLowerCase();
-  const meant = names.find((name) => plain(name) === plain(input)) ?? didYouMean(input, names);
+  const meant = names.find((name) => plain(name) === plain(input)) ?? findNearestName(input, names);
   return withSuggestion(must, meant);
 }
 
@@ -59,7 +66,7 @@ const resolutionNames: Readonly<Record<string, string>> = {
 };
 
 /** `1080`, `1080P`, `1920x1080` and `Full HD` are 1080p. */
-export const resolutionSpelling: Spelling = (plain) => {
+export const resolutionFromSpelling: SpellingResolver = (plain) => {
   const [, width, height] = /^(\d{3,4}):(\d{3,4})$/.exec(plain) ?? [];
   if (width !== undefined && height !== undefined) return `${Math.min(Number(width), Number(height))}p`;
   return resolutionNames[plain] ?? (/^\d{3,4}$/.test(plain) ? `${plain}p` : undefined);
@@ -82,7 +89,7 @@ const ratioNames: Readonly<Record<string, string>> = {
 };
 
 /** `Auto` is adaptive, `portrait` is 9:16, and `1280x720` is 16:9. */
-export const ratioSpelling: Spelling = (plain) => {
+export const ratioFromSpelling: SpellingResolver = (plain) => {
   const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(plain) ?? [];
   if (width === undefined || height === undefined) return ratioNames[plain];
   const divisor = greatestDivisor(Number(width), Number(height));
@@ -103,7 +110,9 @@ export function notSeedMessage(max: number) {
 
 /** The message for a number; `5`, `5s` and `5 seconds` in text are 5. */
 export function notNumberMessage(must: string, whole = false) {
-  return required((input) => withSuggestion(must, typeof input === 'string' ? numberIn(input, whole) : undefined));
+  return missingOrInvalidMessage((input) =>
+    withSuggestion(must, typeof input === 'string' ? numberIn(input, whole) : undefined),
+  );
 }
 
 function numberIn(text: string, whole: boolean): string | undefined {
@@ -123,7 +132,7 @@ const truths: Readonly<Record<string, string>> = {
 };
 
 export function notBooleanMessage(must = 'must be true or false') {
-  return required((input) => {
+  return missingOrInvalidMessage((input) => {
     const isSpelled = typeof input === 'string' || typeof input === 'number';
     const meant = isSpelled ? truths[String(input).trim().toLowerCase()] : undefined;
     return withSuggestion(must, meant !== undefined && must.includes(meant) ? meant : undefined);
@@ -132,7 +141,7 @@ export function notBooleanMessage(must = 'must be true or false') {
 
 /** The message for a value that is not a list: one address alone means a list of one. */
 export function notListMessage(must: string) {
-  return required((input) => {
+  return missingOrInvalidMessage((input) => {
     const isUrl = typeof input === 'string' && /^\s*https?:/i.test(input);
     return isUrl ? `${must}; put the URL into an array` : must;
   });

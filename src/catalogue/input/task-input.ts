@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FieldContext, MediaKind } from './input-bounds.ts';
+import type { MediaUrlPolicy, MediaKind } from './declared-field-bounds.ts';
 import { type InputField, inputFields } from './input-fields.ts';
 
 // The input of a task, and the input that a model declares: selections from the vocabulary of `input-fields.ts`.
@@ -38,7 +38,10 @@ export type ModelInput = {
 export const inputFieldNames = Object.keys(inputFields) as readonly FieldName[];
 
 /** The input of a model without a declaration of its own: that of the specification. */
-export const standardInput: ModelInput = { fields: standardFields() as unknown as ModelInput['fields'], exclusive: [] };
+export const standardModelInput: ModelInput = {
+  fields: standardFields() as unknown as ModelInput['fields'],
+  exclusive: [],
+};
 
 function standardFields() {
   const standard = inputFieldNames.map((name) => [name, anyField(name).standard] as const);
@@ -57,11 +60,11 @@ export function fieldsOfModel({ fields }: ModelInput): readonly FieldName[] {
   return inputFieldNames.filter((name) => fields[name] !== undefined);
 }
 
-export function fieldSchema(input: ModelInput, name: FieldName, rules: FieldContext): z.ZodType {
+export function fieldSchema(input: ModelInput, name: FieldName, rules: MediaUrlPolicy): z.ZodType {
   return anyField(name).request(input.fields[name] as never, rules);
 }
 
-export const inputRecordSchema = z.strictObject(
+export const recordedInputSchema = z.strictObject(
   Object.fromEntries(inputFieldNames.map((name) => [name, recordSchema(name)])) as {
     [Name in FieldName]: Name extends OptionalName ? z.ZodOptional<Fields[Name]['record']> : Fields[Name]['record'];
   },
@@ -94,7 +97,7 @@ type Given = { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined }
 /**
  * Returns the given values, with the defaults of the model for all others. By default, the model is one without a declaration of its own.
  */
-export function withDefaults(given: Given, input: ModelInput = standardInput): TaskInput {
+export function withDefaults(given: Given, input: ModelInput = standardModelInput): TaskInput {
   const values = inputFieldNames.map((name) => {
     const standard = name === 'ratio' && followsFrame(given, input) ? 'adaptive' : defaultOf(input, name);
     const value = given[name] ?? standard;
@@ -128,7 +131,7 @@ export const mediaFields = inputFieldNames.flatMap((name) => {
 });
 
 /** True for a field whose value is a number or a boolean, which forms send as text. */
-export function isScalar(name: string): boolean {
+export function isNumberOrBooleanField(name: string): boolean {
   const field = inputFieldNames.find((one) => one === name);
   return field !== undefined && ['number', 'boolean'].includes(inputFields[field].record.def.type);
 }
@@ -150,7 +153,7 @@ export function isPresent(input: TaskInput, name: FieldName): boolean {
 }
 
 /** The fields that must be sent together with this one. */
-export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
+export function fieldsRequiredWith({ fields }: ModelInput, name: FieldName): readonly string[] {
   // Options are a map of names, one of which may be `requires`.
   const bounds = (name === 'options' ? {} : (fields[name] ?? {})) as { readonly requires?: readonly string[] };
   return bounds.requires ?? [];

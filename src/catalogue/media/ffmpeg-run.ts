@@ -15,4 +15,4 @@ export type FfmpegRun = {
 };
 
 /** Runs ffmpeg to its end. Rejects with `FfmpegError` when it fails, and with the signal's reason when aborted. */
-export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
+export type FfmpegRunner = (run: FfmpegRun) => Promise<void>;

@@ -1,4 +1,4 @@
-import type { Ratio, Resolution } from '../input/input-bounds.ts';
+import type { Ratio, Resolution } from '../input/declared-field-bounds.ts';
 
 export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 
@@ -75,7 +75,7 @@ type OwnSize = {
  * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, rotated for 9:16, about the same area for every other ratio,
  * and scaled for every other resolution.
  */
-export function upstreamFrameSize(
+export function frameSizeForUpstream(
   { resolution, ratio }: { readonly resolution: Resolution; readonly ratio: Ratio },
   firstImage: FrameSize | undefined,
   { width, height, resolution: own = '720p' }: OwnSize,

@@ -1,10 +1,10 @@
 import type { FrameSize } from './frame-size.ts';
 
 /** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
-export type ReferenceImage = FrameSize & { readonly path: string };
+export type PreparedReferenceImage = FrameSize & { readonly path: string };
 
 /** A reference video (MP4 with H.264 and AAC) or reference audio (MP3) that was fetched, checked and re-encoded by us. */
-export type ReferenceClip = { readonly path: string; readonly seconds: number };
+export type PreparedReferenceClip = { readonly path: string; readonly seconds: number };
 
 /** The reference media of a task by role, each in the order of the request. */
 export type MediaByRole<Image, Clip = Image> = {
@@ -18,9 +18,9 @@ export type MediaByRole<Image, Clip = Image> = {
 export type MediaRole = keyof MediaByRole<never>;
 export const mediaRoles = ['images', 'firstFrame', 'lastFrame', 'videos', 'audios'] as const satisfies MediaRole[];
 
-export type ReferenceMedia = MediaByRole<ReferenceImage, ReferenceClip>;
+export type PreparedMediaByRole = MediaByRole<PreparedReferenceImage, PreparedReferenceClip>;
 
 /** Signed links to copies in our store. */
 export type MediaLinks = MediaByRole<string>;
 
-export const noMedia = { images: [], videos: [], audios: [] } as const satisfies ReferenceMedia;
+export const noMedia = { images: [], videos: [], audios: [] } as const satisfies PreparedMediaByRole;

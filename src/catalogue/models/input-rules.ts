@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
-import { isPresent, type ModelInput, standardInput, type TaskInput } from '../input/task-input.ts';
+import { isPresent, type ModelInput, standardModelInput, type TaskInput } from '../input/task-input.ts';
 import { allowedValuesText } from '../input/request-texts-and-urls.ts';
 import { textCommandRefusal } from './text-commands.ts';
-import { durationsOf, inputLimits, type Ratio, ratios, type Resolution, resolutions } from '../input/input-bounds.ts';
+import {
+  durationsOf,
+  inputLimits,
+  type Ratio,
+  ratios,
+  type Resolution,
+  resolutions,
+} from '../input/declared-field-bounds.ts';
 
 // Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
 
@@ -15,7 +22,7 @@ const pixels = z.int().min(1).max(100_000);
 const aspect = z.number().min(0.001).max(1000);
 const someRatios = z.array(z.enum(ratios)).min(1).max(20);
 
-export const rules = z
+export const rulesSchema = z
   .strictObject({
     durations: z
       .union([z.array(seconds).min(1).max(100), z.strictObject({ min: seconds.optional(), max: seconds.optional() })], {
@@ -52,11 +59,11 @@ export const rules = z
   })
   .meta({ id: 'Rules' });
 
-export type Rules = z.output<typeof rules>;
+export type Rules = z.output<typeof rulesSchema>;
 
 /** The limits of a vendor's models in a file of the kind `http`. */
 export const providerFileRulesSchema = z.array(
-  rules.extend({
+  rulesSchema.extend({
     models: z
       .array(z.string().min(1).max(180))
       .min(1)
@@ -68,7 +75,7 @@ export const providerFileRulesSchema = z.array(
 
 type ModelRules = z.output<typeof providerFileRulesSchema>;
 
-export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
+export function rulesForUpstreamModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
   const isMeant = (name: string) =>
     name.endsWith('*') ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name;
   return all.filter(({ models }) => models === undefined || models.some(isMeant));
@@ -111,7 +118,7 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
  * Combines the rules, from the model's input to the most specific ones. Each narrows those before it, except that the last `audio` replaces
  * the earlier ones.
  */
-export function effectiveRules(all: readonly (Rules | undefined)[], input = standardInput): InputRules {
+export function effectiveRules(all: readonly (Rules | undefined)[], input = standardModelInput): InputRules {
   return all.reduce<InputRules>(
     (before, by) => (by === undefined ? before : narrowed(before, by)),
     rulesOfInput(input),

@@ -49,7 +49,7 @@ export function locateSample(declared: z.output<typeof sampleSchema> | undefined
   return { sample, problems };
 }
 
-export function sampleType(name: string): string | undefined {
+export function sampleContentType(name: string): string | undefined {
   return { ...videoTypes, ...posterTypes }[endingOf(name)];
 }
 

@@ -1,6 +1,6 @@
-import { didYouMean } from '../../platform/text/did-you-mean.ts';
-import { type ModelInput, standardInput } from '../input/task-input.ts';
-import { type PriceRow, standardPriceName } from '../prices/model-prices.ts';
+import { findNearestName } from '../../platform/text/did-you-mean.ts';
+import { type ModelInput, standardModelInput } from '../input/task-input.ts';
+import { type CataloguePrice, standardPriceName } from '../prices/model-prices.ts';
 
 export type Model = {
   readonly model: string;
@@ -11,7 +11,7 @@ export type Model = {
   readonly aliases?: readonly string[];
   readonly input: ModelInput;
   /** In the order in which they are decided; the last one applies to every input. */
-  readonly prices: readonly PriceRow[];
+  readonly prices: readonly CataloguePrice[];
   /** Providers in the order in which they are tried. */
   readonly providers: readonly string[];
   /** Limits generation, counted from its first start. */
@@ -26,22 +26,22 @@ export type Model = {
 export const shortfallPolicies = ['fail', 'refund', 'accept'] as const;
 export type ShortfallPolicy = (typeof shortfallPolicies)[number];
 
-export type ModelCatalogue = ReadonlyMap<string, Model>;
+export type ModelsByName = ReadonlyMap<string, Model>;
 
 /** The installation's models. The parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
-export type WithModels = { readonly models: ModelCatalogue };
+export type WithModels = { readonly models: ModelsByName };
 
 export const defaultDeadlineMs = 30 * 60_000;
 
 /** The price of a model that costs the same for every input. */
-function perSecond(creditsPerSecond: number): PriceRow {
+function perSecond(creditsPerSecond: number): CataloguePrice {
   return { name: standardPriceName, when: {}, amounts: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] };
 }
 
 const preview = {
   description:
     'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is not an AI model.',
-  input: standardInput,
+  input: standardModelInput,
   providers: ['preview'],
   deadlineMs: defaultDeadlineMs,
 };
@@ -69,12 +69,12 @@ export const defaultModels: readonly Model[] = [
   },
 ];
 
-export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
+export function indexModelsByName(models: readonly Model[]): ModelsByName {
   return new Map(models.map((model) => [model.model, model]));
 }
 
 /** Resolves an alias; any other name is returned unchanged. */
-export function modelOfAlias(models: ModelCatalogue, name: string): string {
+export function modelNameFromAlias(models: ModelsByName, name: string): string {
   if (models.has(name)) return name;
   return [...models.values()].find(({ aliases = [] }) => aliases.includes(name))?.model ?? name;
 }
@@ -83,25 +83,29 @@ export function modelOfAlias(models: ModelCatalogue, name: string): string {
  * Returns the model's name for clients of the dialect `kie` and of other APIs: the one that the request of a task had, else its first
  * alias, else its own name.
  */
-export function requestedNameOrAlias(models: ModelCatalogue, model: string, requested?: string): string {
+export function requestedNameOrAlias(models: ModelsByName, model: string, requested?: string): string {
   return requested ?? models.get(model)?.aliases?.[0] ?? model;
 }
 
 /** Every name that clients of the dialect `kie` and of other APIs may use. */
-export function namesOfModels(models: ModelCatalogue): readonly string[] {
+export function modelNamesAndAliases(models: ModelsByName): readonly string[] {
   return [...new Set([...models.values()].flatMap(({ model, aliases = [] }) => [...aliases, model]))];
 }
 
-export function unknownModelRefusal(models: ModelCatalogue, name: string): string | undefined {
+export function unknownModelRefusal(models: ModelsByName, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
 }
 
-export type FoundPrice =
+export type PriceNameOrRefusal =
   | { readonly ok: true; readonly name: string }
   | { readonly ok: false; readonly message: string };
 
 /** Finds a price of a known model by its name, which may be left out if the model has only one. */
-export function resolvePriceName(models: ModelCatalogue, model: string, name: string | undefined): FoundPrice {
+export function checkOrDefaultPriceName(
+  models: ModelsByName,
+  model: string,
+  name: string | undefined,
+): PriceNameOrRefusal {
   const names = (models.get(model)?.prices ?? []).map((price) => price.name);
   const [only, ...others] = names;
   if (name === undefined) {
@@ -112,6 +116,6 @@ export function resolvePriceName(models: ModelCatalogue, model: string, name: st
 }
 
 function hint(unknown: string, known: readonly string[]): string {
-  const meant = didYouMean(unknown, known);
+  const meant = findNearestName(unknown, known);
   return meant === undefined ? `must be one of ${known.join(', ')}` : `did you mean ${meant}?`;
 }

@@ -24,7 +24,7 @@ const fieldOfCommand = {
 type Command = keyof typeof fieldOfCommand;
 
 /** Clients also send the names of commands as fields, such as `camerafixed` and `fps`. */
-export function fieldOfTextCommand(name: string): string | undefined {
+export function arkFieldOfCommand(name: string): string | undefined {
   return Object.entries(fieldOfCommand).find(([command]) => command === name)?.[1];
 }
 

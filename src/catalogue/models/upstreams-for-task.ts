@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
-import type { CatalogueModel, TierEntry } from '../file/catalogue-schema.ts';
-import { fieldOrUndefined } from '../file/file-problems.ts';
+import type { CatalogueModel, TierEntry } from '../file/catalogue-schema-and-types.ts';
+import { fieldOrUndefined } from '../file/file-data-and-problems.ts';
 import { ruleErrors, imageSizeRefusal } from './input-rules.ts';
 
 // The upstreams that a task may go to, and their order.
@@ -28,7 +28,7 @@ export function imageRefusalOfModel({ model, tiers }: Routed, input: TaskInput, 
  * Returns the remaining tiers of a task, each in the order in which its entries are tried: those that accept the input and whose
  * provider has not failed. The order is the same in every attempt and on every worker.
  */
-export function remainingTiersOf(
+export function untriedTiersForTask(
   { model, tiers }: Routed,
   task: { readonly taskId: string; readonly input: TaskInput; readonly used: ReadonlySet<string> },
 ): readonly (readonly TierEntry[])[] {

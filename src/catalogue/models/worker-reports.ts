@@ -1,8 +1,8 @@
-import type { WorkerReport } from './served-models.ts';
-import { many, none } from '../../platform/database/statement.ts';
+import type { WorkerReport } from './models-served-by-workers.ts';
+import { many, noRows } from '../../platform/database/statement.ts';
 
 /** Stores a worker's report, and deletes those of workers that stopped a day ago. */
-export const saveWorkerReport = none<[report: WorkerReport]>({
+export const saveReportAndDeleteOld = noRows<[report: WorkerReport]>({
   name: 'save-worker-report',
   text: `
 with expired as (delete from worker_reports where seen_at < now() - interval '1 day' and worker_id <> $1)
@@ -11,13 +11,13 @@ on conflict (worker_id, queue) do update set models = excluded.models, refusal =
   values: ({ workerId, queue, models, refusal }) => [workerId, queue, models, refusal],
 });
 
-export const deleteWorkerReports = none<[workerId: string]>({
+export const deleteReportsOfWorker = noRows<[workerId: string]>({
   name: 'delete-worker-reports',
   text: 'delete from worker_reports where worker_id = $1',
 });
 
 /** Lists the reports of the last 30 seconds. */
-export const listWorkerReports = many<WorkerReport>({
+export const listLiveWorkerReports = many<WorkerReport>({
   name: 'list-worker-reports',
   text: `
 select worker_id as "workerId", queue, models, refusal from worker_reports

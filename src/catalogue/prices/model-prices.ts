@@ -1,6 +1,6 @@
-import type { OptionValue } from '../input/input-options.ts';
+import type { OptionValue } from '../input/model-options.ts';
 import type { FieldName, TaskInput } from '../input/task-input.ts';
-import type { Resolution } from '../input/input-bounds.ts';
+import type { Resolution } from '../input/declared-field-bounds.ts';
 
 // The prices of a model: which one applies to an input, and when. It imports types only, because the console computes its live price
 // with these functions.
@@ -40,7 +40,7 @@ export type PriceAmounts = {
   readonly fromMs: number;
 };
 
-export type PriceRow = {
+export type CataloguePrice = {
   /** Unique in its model. Tasks store it, and operators override the price by it. */
   readonly name: string;
   readonly when: PriceConditions;
@@ -75,15 +75,22 @@ function presenceOf(value: string | readonly string[] | undefined): Presence {
  * Returns all amounts that could apply to an input, so that the first ones that have begun apply: in the order of the prices, and of one
  * price the latest first. The accept statement chooses among them by the clock of the database.
  */
-export function amountsMatchingInput(rows: readonly PriceRow[], input: PricedInput): readonly AmountsWithPriceName[] {
+export function matchingAmountsInOrder(
+  rows: readonly CataloguePrice[],
+  input: PricedInput,
+): readonly AmountsWithPriceName[] {
   return rows
     .filter(({ when }) => matchesConditions(when, input))
     .flatMap(({ name, amounts }) => amounts.toReversed().map((one) => ({ name, ...one })));
 }
 
 /** Returns the price of an input at an instant; undefined if none has begun. */
-export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: number): AmountsWithPriceName | undefined {
-  return amountsMatchingInput(rows, input).find(({ fromMs }) => fromMs <= atMs);
+export function priceOfInputAt(
+  rows: readonly CataloguePrice[],
+  input: PricedInput,
+  atMs: number,
+): AmountsWithPriceName | undefined {
+  return matchingAmountsInOrder(rows, input).find(({ fromMs }) => fromMs <= atMs);
 }
 
 export function creditsForDuration(

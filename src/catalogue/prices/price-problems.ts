@@ -1,9 +1,9 @@
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
-import { optionSchema } from '../input/input-options.ts';
-import { type ModelInput, requiredBy } from '../input/task-input.ts';
+import { optionValueSchema } from '../input/model-options.ts';
+import { type ModelInput, fieldsRequiredWith } from '../input/task-input.ts';
 import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './model-prices.ts';
-import { type PlacedPrice, type PlacedRow, type PriceData, groupRowsByConditions } from './prices-schema.ts';
-import type { FileProblem } from '../file/file-problems.ts';
+import { type PriceWithPlacedRows, type PlacedRow, type PriceData, groupRowsByConditions } from './prices-schema.ts';
+import type { FileProblem } from '../file/file-data-and-problems.ts';
 
 // Checks the prices of a model against its input: no condition may be impossible, and no row unreachable.
 
@@ -35,7 +35,7 @@ function conditionProblem({ field, option, value }: Condition, { fields }: Model
     const options = fields.options ?? {};
     const bounds = Object.hasOwn(options, option ?? '') ? options[option ?? ''] : undefined;
     if (bounds === undefined) return unknownNameMessage('option of this model', option ?? '', Object.keys(options));
-    return optionSchema(bounds).safeParse(value).error?.issues[0]?.message;
+    return optionValueSchema(bounds).safeParse(value).error?.issues[0]?.message;
   }
   const isTaken = field === 'imageUrls' ? fields.imageUrls.max > 0 : fields[field] !== undefined;
   return isTaken ? undefined : 'must be a field of this model, which does not take it';
@@ -45,7 +45,7 @@ function conditionProblem({ field, option, value }: Condition, { fields }: Model
 const maxInputs = 5_000;
 
 /** Prices apply in their order, so a row applies only to inputs that no earlier price covers when the row begins. */
-function unreachableProblems(prices: readonly PlacedPrice[], input: ModelInput): readonly FileProblem[] {
+function unreachableProblems(prices: readonly PriceWithPlacedRows[], input: ModelInput): readonly FileProblem[] {
   const inputs = distinctInputs(prices, input);
   const reached = inputs === undefined ? undefined : reachedRows(prices, inputs);
   return prices.flatMap((price, nth) =>
@@ -64,7 +64,7 @@ function unreachableProblems(prices: readonly PlacedPrice[], input: ModelInput):
 }
 
 /** Returns true if the other price has fewer or the same conditions and is in force when the row begins. */
-function covers(other: PlacedPrice, price: PlacedPrice, row: PlacedRow): boolean {
+function covers(other: PriceWithPlacedRows, price: PriceWithPlacedRows, row: PlacedRow): boolean {
   const isWider = other.conditions.every((one) =>
     price.conditions.some(
       ({ field, option, value }) => field === one.field && option === one.option && value === one.value,
@@ -73,11 +73,11 @@ function covers(other: PlacedPrice, price: PlacedPrice, row: PlacedRow): boolean
   return isWider && beginOf(other) <= row.fromMs;
 }
 
-function beginOf({ rows }: PlacedPrice): number {
+function beginOf({ rows }: PriceWithPlacedRows): number {
   return Math.min(...rows.map(({ fromMs }) => fromMs));
 }
 
-function reachedRows(prices: readonly PlacedPrice[], inputs: readonly PricedInput[]): ReadonlySet<PlacedRow> {
+function reachedRows(prices: readonly PriceWithPlacedRows[], inputs: readonly PricedInput[]): ReadonlySet<PlacedRow> {
   const reached = new Set<PlacedRow>();
   const begins = prices.map((price) => ({ price, beginsMs: beginOf(price) }));
   for (const one of inputs) {
@@ -91,7 +91,7 @@ function reachedRows(prices: readonly PlacedPrice[], inputs: readonly PricedInpu
   return reached;
 }
 
-function reasonOf({ when, conditions }: PlacedPrice, inputs: readonly PricedInput[]): string {
+function reasonOf({ when, conditions }: PriceWithPlacedRows, inputs: readonly PricedInput[]): string {
   if (conditions.length === 0)
     return 'can never apply, because earlier prices cover every input; leave out the when of the last of them';
   if (!inputs.some((one) => matchesConditions(when, one)))
@@ -100,7 +100,7 @@ function reasonOf({ when, conditions }: PlacedPrice, inputs: readonly PricedInpu
 }
 
 /** Returns one input for each combination of values that the conditions distinguish; undefined if there are too many. */
-function distinctInputs(prices: readonly PlacedPrice[], input: ModelInput): readonly PricedInput[] | undefined {
+function distinctInputs(prices: readonly PriceWithPlacedRows[], input: ModelInput): readonly PricedInput[] | undefined {
   const used = new Set(prices.flatMap(({ conditions }) => conditions.map(({ field }) => field)));
   const hasMedia = pricedMedia.some((name) => used.has(name));
   const choices: readonly (readonly PricedInput[])[] = [
@@ -135,7 +135,10 @@ function mediaChoices({ fields }: ModelInput, name: PricedMedia): readonly Price
 /** Stands for all values of an option that no price names. */
 const anotherValue = '\u0000';
 
-function optionChoices(prices: readonly PlacedPrice[], { fields }: ModelInput): readonly (readonly PricedInput[])[] {
+function optionChoices(
+  prices: readonly PriceWithPlacedRows[],
+  { fields }: ModelInput,
+): readonly (readonly PricedInput[])[] {
   const named = prices.flatMap(({ conditions }) => conditions.filter(({ field }) => field === 'options'));
   return [...new Set(named.flatMap(({ option }) => option ?? []))].map((name) => {
     const bounds = fields.options?.[name];
@@ -153,7 +156,9 @@ function isAllowed(one: PricedInput, input: ModelInput): boolean {
   return (
     input.exclusive.every((names) => names.filter(isPresent).length <= 1) &&
     present.every((name) =>
-      requiredBy(input, name).every((other) => isPresent(other) || !pricedMedia.some((known) => known === other)),
+      fieldsRequiredWith(input, name).every(
+        (other) => isPresent(other) || !pricedMedia.some((known) => known === other),
+      ),
     )
   );
 }

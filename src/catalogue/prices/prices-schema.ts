@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolutions } from '../input/input-bounds.ts';
+import { resolutions } from '../input/declared-field-bounds.ts';
 import {
   type Condition,
   conditionsKey,
@@ -9,7 +9,7 @@ import {
   maxPriceNameLength,
   type PricedMedia,
   pricedMedia,
-  type PriceRow,
+  type CataloguePrice,
   presences,
 } from './model-prices.ts';
 
@@ -19,7 +19,7 @@ const presence = z.enum(presences).optional();
 const media = Object.fromEntries(pricedMedia.map((name) => [name, presence])) as Record<PricedMedia, typeof presence>;
 
 /** The conditions of a price. The catalogue and the API spell them alike. */
-export const priceConditions = z.strictObject({
+export const priceConditionsSchema = z.strictObject({
   resolution: z.enum(resolutions).optional(),
   generateAudio: z.boolean().optional(),
   options: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])).optional(),
@@ -39,7 +39,7 @@ const instantError = 'must be an instant, such as 2027-01-01T00:00:00Z';
 const row = z
   .strictObject({
     name: priceName.optional().meta({ description: 'By default made from the conditions, such as 1080p silent.' }),
-    when: priceConditions
+    when: priceConditionsSchema
       .optional()
       .meta({ description: 'Conditions, which must all hold. The first price whose conditions hold applies.' }),
     creditsPerSecond: credits,
@@ -57,7 +57,7 @@ export type PriceData = z.output<typeof row>;
 
 export type PlacedRow = { readonly index: number; readonly row: PriceData; readonly fromMs: number };
 /** The rows of one price, which have the same conditions. */
-export type PlacedPrice = {
+export type PriceWithPlacedRows = {
   readonly when: NonNullable<PriceData['when']>;
   readonly conditions: readonly Condition[];
   readonly rows: readonly PlacedRow[];
@@ -88,7 +88,7 @@ export const pricesSchema = z
   });
 
 /** The rows of each price, in the order of the first ones. */
-export function groupRowsByConditions(rows: readonly PriceData[]): readonly PlacedPrice[] {
+export function groupRowsByConditions(rows: readonly PriceData[]): readonly PriceWithPlacedRows[] {
   const prices = new Map<string, { readonly when: NonNullable<PriceData['when']>; readonly rows: PlacedRow[] }>();
   for (const [index, one] of rows.entries()) {
     const { when = {}, from } = one;
@@ -102,7 +102,7 @@ export function groupRowsByConditions(rows: readonly PriceData[]): readonly Plac
 
 type Found = readonly (readonly [path: readonly PropertyKey[], message: string])[];
 
-function timeProblems({ rows }: PlacedPrice): Found {
+function timeProblems({ rows }: PriceWithPlacedRows): Found {
   return rows.flatMap(({ index, fromMs }, nth) => {
     const twin = rows.slice(0, nth).find((other) => other.fromMs === fromMs);
     return twin === undefined
@@ -112,7 +112,7 @@ function timeProblems({ rows }: PlacedPrice): Found {
 }
 
 /** Messages refer to rows by their position, because they must not repeat values of the file. */
-function nameProblems(prices: readonly PlacedPrice[]): Found {
+function nameProblems(prices: readonly PriceWithPlacedRows[]): Found {
   const owners = new Map<string, number>();
   return prices.flatMap((price): Found => {
     const named = price.rows.filter(({ row: { name } }) => name !== undefined);
@@ -132,12 +132,12 @@ function nameProblems(prices: readonly PlacedPrice[]): Found {
   });
 }
 
-function nameOf({ when, rows }: PlacedPrice): string {
+function nameOf({ when, rows }: PriceWithPlacedRows): string {
   return rows.find(({ row: { name } }) => name !== undefined)?.row.name ?? nameFromConditions(when);
 }
 
 /** Returns the prices of the model; the amounts of each in the order of their beginning. */
-export function pricesFromRows(rows: readonly PriceData[]): readonly PriceRow[] {
+export function pricesFromRows(rows: readonly PriceData[]): readonly CataloguePrice[] {
   return groupRowsByConditions(rows).map((price) => ({
     name: nameOf(price),
     when: price.when,
@@ -147,6 +147,6 @@ export function pricesFromRows(rows: readonly PriceData[]): readonly PriceRow[] 
   }));
 }
 
-export function fileRowsOfPrice({ name, when, amounts }: PriceRow): readonly object[] {
+export function fileRowsOfPrice({ name, when, amounts }: CataloguePrice): readonly object[] {
   return amounts.map(({ fromMs, ...charged }) => ({ name, when, ...charged, from: new Date(fromMs).toISOString() }));
 }

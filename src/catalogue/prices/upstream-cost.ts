@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { matchesConditions, type PricedInput } from './model-prices.ts';
-import { priceConditions } from './prices-schema.ts';
+import { priceConditionsSchema } from './prices-schema.ts';
 import { frameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
 
 // The cost of upstream jobs. Amounts are whole micro-units of a currency: 1,000,000 are one dollar.
 
-export const currency = z.string().regex(/^[A-Z]{3}$/, { error: 'must be three capital letters, such as USD' });
+export const currencySchema = z.string().regex(/^[A-Z]{3}$/, { error: 'must be three capital letters, such as USD' });
 
 const decimalError = 'must be a decimal number from 0 to 999999.999999, such as 0.2419';
 
@@ -43,12 +43,12 @@ const noAmount = {
 };
 
 /** Prices of an upstream; several add up. */
-export const costRule = z
+export const costRuleSchema = z
   .strictObject({
-    currency: currency.default('USD'),
+    currency: currencySchema.default('USD'),
     ...amounts,
     cases: z
-      .array(z.strictObject({ when: priceConditions, ...amounts }).refine(hasAmount, noAmount))
+      .array(z.strictObject({ when: priceConditionsSchema, ...amounts }).refine(hasAmount, noAmount))
       .min(1)
       .max(100)
       .optional()
@@ -60,19 +60,19 @@ export const costRule = z
   .refine(hasAmount, noAmount)
   .meta({ id: 'Cost' });
 
-export type CostRule = z.output<typeof costRule>;
+export type CostRule = z.output<typeof costRuleSchema>;
 
 export type EstimatedCost = { readonly micros: number; readonly currency: string; readonly basis: 'estimated' };
 
 /** The usage of a job: its input, and after its end its time and perhaps its tokens. */
-export type JobUsage = {
+export type JobInputAndUsage = {
   readonly input: Pick<TaskInput, 'resolution' | 'duration' | 'ratio'> & PricedInput;
   readonly tokens?: number;
   readonly gpuMs?: number;
 };
 
 /** The job's cost by the rule; undefined where the rule needs a time that is not known yet. Half a micro-unit is rounded up. */
-export function estimateCost(rule: CostRule, { input, gpuMs, tokens }: JobUsage): EstimatedCost | undefined {
+export function estimateCost(rule: CostRule, { input, gpuMs, tokens }: JobInputAndUsage): EstimatedCost | undefined {
   const applied = rule.cases?.find(({ when }) => matchesConditions(when, input)) ?? rule;
   const { perJob = 0, perSecond = 0, perMillionTokens = 0, perGpuSecond } = applied;
   if (perGpuSecond !== undefined && gpuMs === undefined) return undefined;
@@ -90,7 +90,7 @@ function share(price: number, amount: number, unit: bigint): bigint {
 }
 
 /** Video models that sell tokens count them so; `adaptive` is taken for the size that it has without an image. */
-function estimatedTokens({ resolution, duration, ratio }: JobUsage['input']): number {
+function estimatedTokens({ resolution, duration, ratio }: JobInputAndUsage['input']): number {
   const { widthPx, heightPx } = frameSize(resolution, ratio, undefined);
   return (widthPx * heightPx * 24 * duration) / 1024;
 }

@@ -1,6 +1,6 @@
 import type { MediaByRole } from '../media/media-by-role.ts';
 import type { FieldName } from '../input/task-input.ts';
-import type { TemplateFields } from './placeholders.ts';
+import type { FieldsReadByTemplate } from './placeholders.ts';
 import { compileExpression, ExpressionError } from './jsonata-expression.ts';
 import type { ProviderFile } from './provider-file-schema.ts';
 
@@ -27,7 +27,7 @@ const dataOfField = {
 } as const satisfies Record<FieldName, readonly Path[]>;
 
 /** Reads the data of a file; one that is invalid passes on nothing. */
-export function passedByFile(data: unknown): TemplateFields {
+export function fieldsPassedByFile(data: unknown): FieldsReadByTemplate {
   const { create } = (data ?? {}) as { readonly create?: { readonly path?: unknown; readonly json?: unknown } | null };
   return passedByPaths([create?.path, create?.json].flatMap(pathsIn));
 }
@@ -50,7 +50,7 @@ function pathsIn(text: unknown): readonly Path[] {
   }
 }
 
-function passedByPaths(paths: readonly Path[]): TemplateFields {
+function passedByPaths(paths: readonly Path[]): FieldsReadByTemplate {
   const all = Object.entries(dataOfField) as [FieldName, readonly Path[]][];
   const isRead = (data: Path) => paths.some((path) => begins(path, data) || begins(data, path));
   const fields = all.filter(([, data]) => data.some(isRead)).map(([field]) => field);

@@ -1,4 +1,4 @@
-import type { OptionValue } from '../input/input-options.ts';
+import type { OptionValue } from '../input/model-options.ts';
 
 // A model's own options as fields of a request to an upstream. The task decides some fields of each API, which no option may set.
 
@@ -36,7 +36,7 @@ export function passesOption(kind: Kind, name: string): boolean {
   return !reserved[kind].has(upstreamName(kind, name));
 }
 
-export function optionFields(
+export function optionsAsUpstreamFields(
   kind: Kind,
   options: Readonly<Record<string, OptionValue>> = {},
 ): Readonly<Record<string, OptionValue>> {

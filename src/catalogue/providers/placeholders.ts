@@ -71,9 +71,12 @@ export const placeholdersOfField = {
 } as const satisfies Record<FieldName, readonly PlaceholderName[]>;
 
 /** The fields of the input that reach an upstream, and the options. `all` is a request that passes on every option. */
-export type TemplateFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> | 'all' };
+export type FieldsReadByTemplate = {
+  readonly fields: ReadonlySet<FieldName>;
+  readonly options: ReadonlySet<string> | 'all';
+};
 
-export function readsOption({ options }: TemplateFields, name: string): boolean {
+export function readsOption({ options }: FieldsReadByTemplate, name: string): boolean {
   return options === 'all' || options.has(name);
 }
 
@@ -103,7 +106,7 @@ export function placeholderProblems(template: unknown): readonly string[] {
   return [...new Set(problems)];
 }
 
-export function passedByTemplate(template: unknown): TemplateFields {
+export function fieldsPassedByTemplate(template: unknown): FieldsReadByTemplate {
   const used = usedIn(template);
   const fieldsOf = Object.entries(placeholdersOfField) as [FieldName, readonly PlaceholderName[]][];
   const fields = fieldsOf.filter(([, by]) => used.some(({ name }) => by.includes(name))).map(([field]) => field);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputLimits, ratios, resolutions } from '../input/input-bounds.ts';
+import { inputLimits, ratios, resolutions } from '../input/declared-field-bounds.ts';
 
 // The schema of the example in a file that describes a job API.
 
@@ -54,7 +54,7 @@ const exchange = z.strictObject({
 
 export type ExampleExchange = z.output<typeof exchange>;
 
-export const example = z
+export const exampleSchema = z
   .strictObject({
     baseUrl: z.url(),
     model: z.string(),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { currency } from '../prices/upstream-cost.ts';
-import { parseFileData, type FileProblem } from '../file/file-problems.ts';
+import { currencySchema } from '../prices/upstream-cost.ts';
+import { parseFileData, type FileProblem } from '../file/file-data-and-problems.ts';
 import { providerFileRulesSchema } from '../models/input-rules.ts';
-import { example, permanentErrorKinds, temporaryErrorKinds } from './provider-file-example-schema.ts';
+import { exampleSchema, permanentErrorKinds, temporaryErrorKinds } from './provider-file-example-schema.ts';
 import { compileExpression, type Expression, ExpressionError } from './jsonata-expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
@@ -239,10 +239,10 @@ const providerFile = z
       .default([])
       .meta({ description: 'The meaning of errors; the first matching rule counts.' }),
     cost: z
-      .strictObject({ amount: expression, currency: currency.default('USD') })
+      .strictObject({ amount: expression, currency: currencySchema.default('USD') })
       .optional()
       .meta({ description: 'The cost of the job in the currency, where its last status has it.' }),
-    example,
+    example: exampleSchema,
   })
   .refine((file) => (file.images === 'upload') === (file.upload !== undefined), {
     path: ['upload'],

@@ -24,7 +24,7 @@ export async function signInWithPasskey(): Promise<Me> {
 }
 
 /** Creates a passkey on the device; the service stores it under a name. */
-export async function newPasskey(): Promise<Response> {
+export async function createPasskeyOnDevice(): Promise<Response> {
   const options = await send('/api/console/v1/passkeys/register-options', {}, own);
   const { startRegistration } = await import('@simplewebauthn/browser');
   // The same holds here.

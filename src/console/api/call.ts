@@ -1,26 +1,26 @@
-import { isUsed } from './page-in-use.ts';
+import { hadRecentInput } from './page-in-use.ts';
 import type { Reads, Sends } from './contract.ts';
 import { ApiProblem } from './problem.ts';
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
-export type Acting = { readonly account: string | undefined };
+export type ActingAccount = { readonly account: string | undefined };
 
 export type ReadPath = keyof Reads;
 export type SendPath = keyof Sends;
 export type Query<Path extends ReadPath> = Reads[Path]['query'];
 export type Answer<Path extends ReadPath> = Reads[Path]['answer'];
 export type Body<Path extends SendPath> = Sends[Path]['body'];
-export type Sent<Path extends SendPath> = Sends[Path]['answer'];
+export type SendAnswer<Path extends SendPath> = Sends[Path]['answer'];
 
 /** GET. Ends with `ApiProblem` unless the service answered with success. */
 export function read<Path extends ReadPath>(
   path: Path,
   query: Query<Path>,
-  { account, signal }: Acting & { readonly signal?: AbortSignal },
+  { account, signal }: ActingAccount & { readonly signal?: AbortSignal },
 ): Promise<Answer<Path>> {
   const address = `${path}${queryStringOf(query)}`;
   // Polling does not extend a session; input by a person does.
-  const background = isUsed() ? {} : { 'Videogen-Background': '1' };
+  const background = hadRecentInput() ? {} : { 'Videogen-Background': '1' };
   const headers = { ...consoleCallHeaders(account), ...background };
   // The contract is written from the service's own description.
   return exchange(address, { headers, ...(signal !== undefined && { signal }) }) as Promise<Answer<Path>>;
@@ -30,8 +30,8 @@ export function read<Path extends ReadPath>(
 export function send<Path extends SendPath>(
   path: Path,
   body: Body<Path>,
-  { account, idempotencyKey }: Acting & { readonly idempotencyKey?: string },
-): Promise<Sent<Path>> {
+  { account, idempotencyKey }: ActingAccount & { readonly idempotencyKey?: string },
+): Promise<SendAnswer<Path>> {
   const headers = {
     ...consoleCallHeaders(account),
     'Content-Type': 'application/json',
@@ -39,7 +39,9 @@ export function send<Path extends SendPath>(
   };
   const init = { method: 'POST', headers, body: JSON.stringify(body) };
   // The same holds here.
-  return exchange(path, init, idempotencyKey === undefined ? 'unanswered' : 'unanswered_once') as Promise<Sent<Path>>;
+  return exchange(path, init, idempotencyKey === undefined ? 'unanswered' : 'unanswered_once') as Promise<
+    SendAnswer<Path>
+  >;
 }
 
 /** The service ends a request after the same time, but a broken network may hide that. */
@@ -49,11 +51,11 @@ const uploadMs = 900_000;
 const requestMs = 60_000;
 
 /** POST of a file as it is. */
-export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
+export function upload(file: Blob, { account }: ActingAccount): Promise<SendAnswer<'/api/v1/uploads'>> {
   const headers = { ...consoleCallHeaders(account), 'Content-Type': file.type };
   const init = { method: 'POST', headers, body: file };
   // The same holds here.
-  return exchange('/api/v1/uploads', init, 'unanswered', uploadMs) as Promise<Sent<'/api/v1/uploads'>>;
+  return exchange('/api/v1/uploads', init, 'unanswered', uploadMs) as Promise<SendAnswer<'/api/v1/uploads'>>;
 }
 
 /** The query of an address, also for links that a browser follows, which carry no headers. */

@@ -6,6 +6,6 @@ for (const event of ['pointerdown', 'keydown'] as const) {
   addEventListener(event, () => (lastUse = Date.now()), { capture: true, passive: true });
 }
 
-export function isUsed(): boolean {
+export function hadRecentInput(): boolean {
   return Date.now() - lastUse < usedMs;
 }

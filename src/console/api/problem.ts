@@ -29,7 +29,7 @@ export class ApiProblem extends Error {
   get errors(): Readonly<Record<string, string>> {
     const { errors } = this.data;
     if (this.error !== 'invalid_request' || !Array.isArray(errors)) return {};
-    const found = errors.filter(isFieldError).map(({ path, message }) => [path, sentence(message)] as const);
+    const found = errors.filter(isFieldError).map(({ path, message }) => [path, toSentence(message)] as const);
     return Object.fromEntries(found);
   }
 }
@@ -38,7 +38,7 @@ function isFieldError(value: unknown): value is FieldError {
   return typeof value === 'object' && value !== null && 'path' in value && 'message' in value;
 }
 
-export function toApiProblem(error: unknown): ApiProblem {
+export function apiProblemFromError(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ApiProblem({ status: 0, error: 'unreadable', message, data: {}, requestId: undefined });
@@ -88,9 +88,9 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
 
 /** Explains an error: its cause, and the remedy. `fields` are errors that no field in sight shows. */
 export function failureOf(error: unknown, fields: readonly (readonly [path: string, message: string])[] = []): Failure {
-  const problem = toApiProblem(error);
+  const problem = apiProblemFromError(error);
   const requestId = problem.status >= 500 ? problem.requestId : undefined;
-  const [title, text] = words[problem.error] ?? [titleOf(problem.status), sentence(problem.message)];
+  const [title, text] = words[problem.error] ?? [titleOf(problem.status), toSentence(problem.message)];
   const details = fields.map(([path, message]) => `${path}: ${message}`).join(' ');
   return { title, sentence: details === '' ? text : details, requestId };
 }
@@ -101,7 +101,7 @@ function titleOf(status: number): string {
 }
 
 /** The API writes in lower case and without a full stop. */
-export function sentence(text: string): string {
+export function toSentence(text: string): string {
   const start = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(start) ? start : `${start}.`;
 }

@@ -11,8 +11,17 @@ import {
 } from '@tanstack/preact-query';
 import { createContext } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
-import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
-import { type ApiProblem, toApiProblem } from './problem.ts';
+import {
+  type Answer,
+  type Body,
+  type Query,
+  read,
+  type ReadPath,
+  send,
+  type SendPath,
+  type SendAnswer,
+} from './call.ts';
+import { type ApiProblem, apiProblemFromError } from './problem.ts';
 import { randomIdempotencyKey } from './random-idempotency-key.ts';
 import { withSudo } from './sudo.ts';
 
@@ -39,7 +48,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
           // It may have been sent before the cookie of this session was renewed.
           if (isSignedOut(error)) return count < 1;
           // A refused request is refused again.
-          return isTransientFailure(error) && toApiProblem(error).status !== 429 && count < 2;
+          return isTransientFailure(error) && apiProblemFromError(error).status !== 429 && count < 2;
         },
         retryDelay: (count) => 500 * 2 ** count,
         throwOnError: false,
@@ -55,12 +64,12 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
 /** A retry may succeed. */
 export function isTransientFailure(error: unknown): boolean {
   if (error === null) return false;
-  const { status } = toApiProblem(error);
+  const { status } = apiProblemFromError(error);
   return status === 0 || status === 429 || status >= 500;
 }
 
 function isSignedOut(error: unknown): boolean {
-  return toApiProblem(error).error === 'not_signed_in';
+  return apiProblemFromError(error).error === 'not_signed_in';
 }
 
 type ReadOptions<Data> = {
@@ -94,11 +103,11 @@ export function useRead<Path extends ReadPath>(
     enabled: isEnabled,
     ...(keeps && { placeholderData: keepPreviousData }),
   });
-  return useErrorUntilResult(result);
+  return useResultKeepingError(result);
 }
 
 /** A query without data forgets its error when it is tried again; here the error stays until there is a new result. */
-export function useErrorUntilResult<Result extends UseQueryResult<unknown, ApiProblem>>(result: Result) {
+export function useResultKeepingError<Result extends UseQueryResult<unknown, ApiProblem>>(result: Result) {
   const last = useRef<ApiProblem | null>(null);
   const isTriedAgain = result.error === null && result.data === undefined && result.isFetching;
   last.current = isTriedAgain ? last.current : result.error;
@@ -106,7 +115,7 @@ export function useErrorUntilResult<Result extends UseQueryResult<unknown, ApiPr
 }
 
 /** Several GETs of one path, each repeated at its own pace. */
-export function useParallelReads<Path extends ReadPath>(
+export function useReadsOfOnePath<Path extends ReadPath>(
   path: Path,
   queries: readonly Query<Path>[],
   options: Omit<ReadOptions<Answer<Path>>, 'isEnabled' | 'keeps'>,
@@ -137,7 +146,7 @@ function repeatedQuery<Path extends ReadPath>(
 type SendOptions<Path extends SendPath> = {
   /** Reads to refresh afterwards; by default all of the account. */
   readonly changes?: readonly ReadPath[] | undefined;
-  readonly onDone?: ((answer: Sent<Path>) => void) | undefined;
+  readonly onDone?: ((answer: SendAnswer<Path>) => void) | undefined;
   /** Sends an Idempotency-Key: one per mounted form, so that a retry or a second click is charged or booked once. */
   readonly isOnce?: boolean | undefined;
 };
@@ -197,7 +206,7 @@ export function useSudoAction<Result, Input = void>(
     gcTime: 0,
     mutationFn: (input) =>
       withSudo(() => latest.current(input)).catch((error: unknown) => {
-        throw toApiProblem(error);
+        throw apiProblemFromError(error);
       }),
     onSuccess: (result) => onDone?.(result),
     onError: (problem) => onError?.(problem),

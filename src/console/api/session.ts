@@ -2,12 +2,12 @@ import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanst
 import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
-import { type ApiProblem, toApiProblem } from './problem.ts';
+import { type ApiProblem, apiProblemFromError } from './problem.ts';
 import {
   AccountContext,
   isTransientFailure,
   transientFailureRetryMs,
-  useErrorUntilResult,
+  useResultKeepingError,
 } from './read-and-send-hooks.ts';
 
 type Role = Me['accounts'][number]['role'];
@@ -18,7 +18,7 @@ const meQuery = queryOptions<Me | null, ApiProblem>({
   queryKey: key,
   queryFn: ({ signal }) =>
     read('/api/console/v1/me', {}, { account: undefined, signal }).catch((error: unknown) => {
-      if (toApiProblem(error).status === 401) return null;
+      if (apiProblemFromError(error).status === 401) return null;
       throw error;
     }),
   staleTime: 60_000,
@@ -43,7 +43,7 @@ export function useMe() {
     // An open tab shows a new role or a suspension soon.
     refetchInterval: ({ state }) => (isTransientFailure(state.error) ? transientFailureRetryMs : 60_000),
   });
-  return useErrorUntilResult(result);
+  return useResultKeepingError(result);
 }
 
 /** Replaces the session, and drops everything that was read for the previous person. */
@@ -58,7 +58,7 @@ export function useReplaceSession() {
 export async function signOut(): Promise<void> {
   await send('/api/console/v1/sign-out', {}, { account: undefined }).catch((error: unknown) => {
     // The session had ended already.
-    if (toApiProblem(error).error !== 'not_signed_in') throw error;
+    if (apiProblemFromError(error).error !== 'not_signed_in') throw error;
   });
 }
 
@@ -83,16 +83,16 @@ export function useIsOperatorPage(): boolean {
 }
 
 /** Why an operator who views the account may not change it; undefined without a view. */
-export function useViewReason(): string | undefined {
+export function useViewOnlyReason(): string | undefined {
   return useAccount().isView ? 'You are viewing this account, and can’t change it' : undefined;
 }
 
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, owner: 2 };
 
 /** Why this person may not do what the role is needed for; undefined when they may. */
-export function useRoleReason(needed: Role): string | undefined {
+export function useNotAllowedReason(needed: Role): string | undefined {
   const { role } = useAccount();
-  const viewReason = useViewReason();
+  const viewReason = useViewOnlyReason();
   if (viewReason !== undefined) return viewReason;
   if (role !== undefined && ranks[role] >= ranks[needed]) return undefined;
   return needed === 'owner' ? 'Only owners of this account can do this' : 'Viewers of this account cannot do this';

@@ -1,4 +1,4 @@
-import { toApiProblem } from './problem.ts';
+import { apiProblemFromError } from './problem.ts';
 
 /** Shows the dialog that confirms the person's identity. Rejects when the person closes it. */
 type Confirm = () => Promise<void>;
@@ -6,7 +6,7 @@ type Confirm = () => Promise<void>;
 let confirm: Confirm = () => Promise.reject(new Error('the dialog is not mounted'));
 
 /** Called by the shell, which owns the dialog. */
-export function onConfirmIdentity(shown: Confirm): void {
+export function setIdentityDialog(shown: Confirm): void {
   confirm = shown;
 }
 
@@ -15,7 +15,7 @@ export async function withSudo<Result>(attempt: () => Promise<Result>): Promise<
   try {
     return await attempt();
   } catch (error) {
-    if (toApiProblem(error).error !== 'reauthentication_required') throw error;
+    if (apiProblemFromError(error).error !== 'reauthentication_required') throw error;
     await confirm();
     return attempt();
   }

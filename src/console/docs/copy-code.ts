@@ -1,7 +1,7 @@
 const shownMs = 2_000;
 
 /** Copies the sample that is shown. */
-export function startCopying(): void {
+export function listenForCopyClicks(): void {
   document.addEventListener('click', ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLElement>('.copy') : null;
     const blocks = [...(button?.closest('.code')?.querySelectorAll('pre') ?? [])];

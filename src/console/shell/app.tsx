@@ -4,7 +4,7 @@ import { brand } from '../api/page-brand.ts';
 import { AccountContext } from '../api/read-and-send-hooks.ts';
 import type { Me } from '../api/contract.ts';
 import { useMe } from '../api/session.ts';
-import { operatorPaths, paths, signInPaths } from '../paths.ts';
+import { operatorPaths, accountPaths, signInPaths } from '../paths.ts';
 import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
 import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
 import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
@@ -102,6 +102,6 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
 /** The account of the last visit, else the first one; operators without an account begin at their own pages. */
 function homeOf({ user, accounts }: Me): string {
   const last = accounts.find(({ accountId }) => accountId === localStorage.getItem(lastAccount)) ?? accounts[0];
-  if (last !== undefined) return paths.overview(last.accountId);
+  if (last !== undefined) return accountPaths.overview(last.accountId);
   return user.isOperator ? operatorPaths.overview : '/no-account';
 }

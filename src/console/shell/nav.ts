@@ -1,5 +1,5 @@
 import { accountPages, operatorPages, type PageDeclaration, personalPages } from '../pages.ts';
-import { accountOrOperatorPath } from '../paths.ts';
+import { areaRoot } from '../paths.ts';
 
 /** A link of the sidebar, the palette and the shortcuts. */
 export type NavLink = PageDeclaration & { readonly href: string };
@@ -19,5 +19,5 @@ export function personalNav(account: string | undefined): readonly NavLink[] {
 }
 
 function linksOf(account: string | undefined, pages: Readonly<Record<string, PageDeclaration>>): readonly NavLink[] {
-  return Object.values(pages).map((page) => ({ ...page, href: `${accountOrOperatorPath(account)}${page.path}` }));
+  return Object.values(pages).map((page) => ({ ...page, href: `${areaRoot(account)}${page.path}` }));
 }

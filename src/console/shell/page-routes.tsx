@@ -1,8 +1,8 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import type { PageDeclaration } from '../pages.ts';
-import { accountOrOperatorPath } from '../paths.ts';
-import { DeclaredTitle } from '../ui/page-layout.tsx';
+import { areaRoot } from '../paths.ts';
+import { DefaultPageTitleContext } from '../ui/page-layout.tsx';
 import { NotFound } from './page-states.tsx';
 import { Shortcuts } from './keyboard/shortcuts.tsx';
 
@@ -22,13 +22,13 @@ export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
       <Switch>
         {Object.entries(declared).flatMap(([name, { path, title }]) => {
           const [Page, Detail] = [pages[name], details[name]];
-          const address = `${accountOrOperatorPath(account)}${path}`;
+          const address = `${areaRoot(account)}${path}`;
           return [
             Page !== undefined && (
               <Route key={address} path={address}>
-                <DeclaredTitle.Provider value={title}>
+                <DefaultPageTitleContext.Provider value={title}>
                   <Page />
-                </DeclaredTitle.Provider>
+                </DefaultPageTitleContext.Provider>
               </Route>
             ),
             Detail !== undefined && (

@@ -16,7 +16,7 @@ export function PageLoading() {
   );
 }
 
-export function NotLoaded() {
+export function PageLoadFailed() {
   return (
     <Page title={shellText.notLoaded.page}>
       <ErrorBox failure={shellText.notLoaded} onRetry={() => location.reload()} />

@@ -8,7 +8,7 @@ import { Button } from '../ui/controls/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { AccountBanners, OperatorBanners } from './banners/banners.tsx';
 import { BrandLogo } from './brand-logo.tsx';
-import { OfflineBanner } from './banners/offline-banner.tsx';
+import { ServiceUnreachableBanner } from './banners/service-unreachable-banner.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountSidebar, OperatorSidebar } from './sidebar.tsx';
 import './shell.css';
@@ -81,7 +81,7 @@ function Frame({ sidebar, banner, children }: FrameProps) {
         </aside>
         <div class="content">
           {banner}
-          <OfflineBanner />
+          <ServiceUnreachableBanner />
           <main class="main" id="main" ref={main} tabIndex={-1}>
             <ErrorBoundary>{children}</ErrorBoundary>
           </main>

@@ -2,7 +2,7 @@ import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from '../ui
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
 import { useAccount } from '../api/session.ts';
-import { docsPath, operatorPaths, paths } from '../paths.ts';
+import { docsPath, operatorPaths, accountPaths } from '../paths.ts';
 import { Menu } from '../ui/controls/menu.tsx';
 import { useBalance } from '../features/credits/use-balance.ts';
 import { roleWord } from '../features/people/role-text.ts';
@@ -15,7 +15,7 @@ export function AccountSidebar({ me }: { readonly me: Me }) {
   return (
     <>
       <Switcher me={me} />
-      <Pages links={accountNav(accountId, role)} root={paths.overview(accountId)} />
+      <Pages links={accountNav(accountId, role)} root={accountPaths.overview(accountId)} />
       <div class="foot">
         <Balance />
         <Documentation />
@@ -95,7 +95,7 @@ function Switcher({ me }: { readonly me: Me }) {
     <Menu label={shellText.accounts} triggerClass="switcher" hasWords trigger={trigger}>
       <p class="heading">{shellText.accounts}</p>
       {me.accounts.map((account) => (
-        <Link key={account.accountId} href={paths.overview(account.accountId)}>
+        <Link key={account.accountId} href={accountPaths.overview(account.accountId)}>
           <span class="truncate">{account.name}</span>
           {account.accountId === accountId && <Check size={14} aria-label={shellText.current} />}
         </Link>
@@ -117,7 +117,7 @@ function Balance() {
   const { accountId } = useAccount();
   const balance = useBalance();
   return (
-    <Link href={paths.credits(accountId)} class="balance">
+    <Link href={accountPaths.credits(accountId)} class="balance">
       {shellText.balance}{' '}
       <strong>{balance === undefined ? '…' : balance === null ? '–' : balance.toLocaleString('en')}</strong>
     </Link>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/page-brand.ts';
-import { type Read, ReadError } from '../ui/feedback/loaded.tsx';
+import { type ReadResult, ReadErrorBox } from '../ui/feedback/loaded.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { BrandLogo } from './brand-logo.tsx';
 import { shellText } from './shell-text.ts';
@@ -52,11 +52,11 @@ function BrandLinks() {
 }
 
 /** Replaces a page before a sign-in until its data has loaded. */
-export function SignedOutLoadingOrError({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
+export function SignedOutLoadingOrError({ of, title }: { readonly of: ReadResult<unknown>; readonly title: string }) {
   if (of.error === null) return <SignedOutSkeleton />;
   return (
     <SignedOutFrame title={title}>
-      <ReadError of={of} />
+      <ReadErrorBox of={of} />
     </SignedOutFrame>
   );
 }

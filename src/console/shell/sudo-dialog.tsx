@@ -5,7 +5,7 @@ import type { Me } from '../api/contract.ts';
 import { signInWithPasskey } from '../api/browser-passkeys.ts';
 import { useSudoAction } from '../api/read-and-send-hooks.ts';
 import { Button } from '../ui/controls/button.tsx';
-import { Dialog, waitReason } from '../ui/forms/dialog.tsx';
+import { Dialog, waitForResponseText } from '../ui/forms/dialog.tsx';
 import { TextField } from '../ui/forms/field.tsx';
 import { Form } from '../ui/forms/form.tsx';
 import { shellText } from './shell-text.ts';
@@ -56,7 +56,7 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
         <footer>
           {options?.passkeys === true && (
             <Button
-              disabledReason={confirm.isPending ? waitReason : undefined}
+              disabledReason={confirm.isPending ? waitForResponseText : undefined}
               onClick={() => confirm.mutate('passkey')}
             >
               {text.passkey}

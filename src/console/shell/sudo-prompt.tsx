@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from '../api/problem.ts';
 import { useRead } from '../api/read-and-send-hooks.ts';
 import { useMe, useReplaceSession } from '../api/session.ts';
-import { onConfirmIdentity } from '../api/sudo.ts';
+import { setIdentityDialog } from '../api/sudo.ts';
 import { toast } from '../ui/feedback/toast.tsx';
 import { shellText } from './shell-text.ts';
 import { SudoDialog } from './sudo-dialog.tsx';
@@ -16,7 +16,7 @@ export function SudoPrompt() {
   const signedIn = useReplaceSession();
   const { data: options, error } = useRead('/api/console/v1/options', {}, { isEnabled: pending !== undefined });
   useEffect(() => {
-    onConfirmIdentity(
+    setIdentityDialog(
       () =>
         new Promise<void>((done, reject) =>
           setPending((before) => {

@@ -5,12 +5,12 @@ const plain = new Intl.NumberFormat('en');
 const signed = new Intl.NumberFormat('en', { signDisplay: 'exceptZero' });
 
 /** "9,835". */
-export function number(value: number): string {
+export function formatNumber(value: number): string {
   return plain.format(value);
 }
 
 /** "165 credits", "1 credit". */
-export function credits(value: number): string {
+export function formatCredits(value: number): string {
   return `${plain.format(value)}\u00A0${Math.abs(value) === 1 ? 'credit' : 'credits'}`;
 }
 
@@ -38,20 +38,20 @@ export function formatMinorUnits(minorUnits: number, currency: string): string {
   return format.format(minorUnits / 10 ** digits).replace('-', '\u2212');
 }
 
-export function bytes(count: number): string {
+export function formatBytes(count: number): string {
   if (count < 1000) return `${count}\u00A0B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(0)}\u00A0kB`;
   if (count < 1_000_000_000) return `${(count / 1_000_000).toFixed(1)}\u00A0MB`;
   return `${(count / 1_000_000_000).toFixed(1)}\u00A0GB`;
 }
 
-export type CreditAmounts = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
+export type CreditsPerSecondAndVideo = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
 
 /** "33 credits per second of video", "200 credits per video", or both, which add up. */
-export function creditPriceWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts): string {
-  const perVideo = `${credits(creditsPerVideo)} per video`;
+export function creditPriceWords({ creditsPerSecond, creditsPerVideo }: CreditsPerSecondAndVideo): string {
+  const perVideo = `${formatCredits(creditsPerVideo)} per video`;
   if (creditsPerSecond === 0) return perVideo;
-  return `${credits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;
+  return `${formatCredits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;
 }
 
 /** The name of the price of a charge; undefined for that of a model with a single one, which has no meaning. */
@@ -60,7 +60,7 @@ export function nonStandardPriceName(name: string | null | undefined): string | 
 }
 
 /** Below the task that was charged. */
-export function PriceName({ name }: { readonly name: string | null }) {
+export function PriceNameUnlessStandard({ name }: { readonly name: string | null }) {
   const shown = nonStandardPriceName(name);
   return shown === undefined ? null : (
     <small class="under">

@@ -7,7 +7,7 @@ import './lists/facts.css';
 import './page-layout.css';
 
 /** The title of a page unless it gives another one, such as the name of what it shows. */
-export const DeclaredTitle = createContext('');
+export const DefaultPageTitleContext = createContext('');
 
 type PageProps = {
   readonly title?: string;
@@ -23,7 +23,7 @@ type PageProps = {
 
 /** A page: one h1, what it is for, its actions, its content. */
 export function Page({ title: given, tabTitle, heading, lead, actions, back, children }: PageProps) {
-  const declared = useContext(DeclaredTitle);
+  const declared = useContext(DefaultPageTitleContext);
   const title = given ?? declared;
   useEffect(() => {
     document.title = titleOf(tabTitle ?? title);
@@ -68,10 +68,10 @@ export function Card({ title, actions, children, isFlush }: CardProps) {
   );
 }
 
-export type Fact = readonly [label: string, value: ComponentChildren];
+export type LabelAndValue = readonly [label: string, value: ComponentChildren];
 
 /** Labels and values; those without a value are left out. */
-export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+export function Facts({ facts }: { readonly facts: readonly LabelAndValue[] }) {
   return (
     <dl class="facts">
       {facts

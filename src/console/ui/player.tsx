@@ -7,10 +7,10 @@ type PlayerProps = {
   /** Links are signed for some hours: a film that no longer plays gets a fresh one. */
   readonly onExpired: () => void;
   /** Controls elsewhere on the page play it, together with others; it is loaded early, so that they start together. */
-  readonly shared?: SharedPlayback | undefined;
+  readonly shared?: ExternalControlProps | undefined;
 };
 
-export type SharedPlayback = { readonly film: Ref<HTMLVideoElement>; readonly isMuted: boolean };
+export type ExternalControlProps = { readonly film: Ref<HTMLVideoElement>; readonly isMuted: boolean };
 
 /** Each reading signs another link; the first one stays while the film plays, or polling would begin it again. */
 export function Player({ url, posterUrl, onExpired, shared }: PlayerProps) {

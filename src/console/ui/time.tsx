@@ -65,7 +65,7 @@ export function relativeTime(differenceMs: number): string {
 }
 
 /** "4.2 s", "3 min 5 s", "2 h 10 min": two units at most, or a dash without any. */
-export function duration(ms: number | null): string {
+export function formatDuration(ms: number | null): string {
   if (ms === null) return '–';
   if (ms < 1000) return `${Math.round(ms)}\u00A0ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)}\u00A0s`;
@@ -96,6 +96,6 @@ export function datetimeLocalValue(ms: number): string {
 }
 
 /** To the second, in the reader's time zone. */
-export function exactTime(ms: number): string {
+export function formatExactTime(ms: number): string {
   return exact.format(ms);
 }

@@ -1,5 +1,5 @@
 import { many } from '../../platform/database/statement.ts';
-import { codeOfIdempotencyKeySql } from './redemption-codes.ts';
+import { codeHashOfIdempotencyKeySql } from './redemption-codes.ts';
 import { capInForceSql, spentSinceSql } from '../../accounts/limits/spend-caps.ts';
 
 // The rules about codes and caps, for accounts. An account that breaks one is a row, whose detail names each breach.
@@ -23,7 +23,7 @@ with code as (
   select hash, redeemed_by as account_id, credits from redemption_codes join code_batches on code_batches.id = batch_id
   where redeemed_by = any($1::uuid[])
 ), booked as (
-  select ${codeOfIdempotencyKeySql('idempotency_key')} as hash, account_id, kind, amount
+  select ${codeHashOfIdempotencyKeySql('idempotency_key')} as hash, account_id, kind, amount
   from ledger_entries where account_id = any($1::uuid[]) and kind in ('grant', 'adjustment')
 ), granted as (
   select hash, account_id, count(*) as grants, sum(amount) filter (where kind = 'grant') as amount

@@ -1,11 +1,11 @@
 import type { Database } from '../../platform/database/database.ts';
-import { literalList } from '../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../platform/database/sql-fragments.ts';
 import { many } from '../../platform/database/statement.ts';
 import { refundKinds } from './ledger-entries.ts';
 import { taskPriceSql } from '../prices/price-rule.ts';
 import { checkCaps, checkCodes } from './audit-codes-and-caps.ts';
 import { secondsTolerance } from '../../catalogue/prices/counted-seconds.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 /** The invariants of the ledger. The first two mean that the balance is the sum of the entries, at every entry. */
 export const ledgerRules = [
@@ -36,7 +36,7 @@ export type LedgerViolation = {
   readonly detail: string;
 };
 
-export type AuditScope = {
+export type IdsToAudit = {
   readonly accounts?: readonly string[];
   readonly entries?: readonly number[];
   readonly tasks?: readonly string[];
@@ -58,7 +58,7 @@ with checked as (
   ) last on true
   left join (
     select account_id, count(*) as tasks from tasks
-    where ${unfinishedCondition} and account_id = any($1::uuid[]) group by account_id
+    where ${unfinishedTaskSql} and account_id = any($1::uuid[]) group by account_id
   ) live on live.account_id = a.id
   left join lateral (
     select min(id::text) filter (where not is_granted) as ungranted, min(id::text) filter (where reversed <> due) as unequal
@@ -104,13 +104,13 @@ select rule, account_id as "accountId", id as "entryId", task_id as "taskId", de
       and (buyer is distinct from account_id or not is_paid or (kind = 'grant' and amount <> bought))
     then format('%s %s, top-up of account %s of %s credits', kind, amount, buyer, bought) end),
   ('entry_belongs_to_its_task', case when case
-      when kind in ${literalList(['charge', ...refundKinds])} then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
+      when kind in ${literalListSql(['charge', ...refundKinds])} then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
       else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end
     then format('%s %s, task of account %s', kind, amount, owner) end)
 ) rules (rule, detail) where detail is not null`,
 });
 
-// The rule of src/tasks/end/shortfall.ts in SQL, for a task whose model refunds differences: the price of the video's whole seconds, at most
+// The rule of src/tasks/end/shortfall-terms.ts in SQL, for a task whose model refunds differences: the price of the video's whole seconds, at most
 // those of the order, and without sound if the video has none.
 const deliveredPrice = `(
     select seconds * credits_per_second + credits_per_video as credits
@@ -197,9 +197,9 @@ where not exists (
 });
 
 /** Returns the violations by these accounts, entries and tasks. Callers pass at most 2,000 ids per list. */
-export async function checkBooks(
+export async function findLedgerViolationsByIds(
   db: Database,
-  { accounts = [], entries = [], tasks = [], capped = [] }: AuditScope,
+  { accounts = [], entries = [], tasks = [], capped = [] }: IdsToAudit,
 ): Promise<readonly LedgerViolation[]> {
   return [
     ...(accounts.length === 0 ? [] : [...(await accountRules(db, accounts)), ...(await checkCodes(db, accounts))]),

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
-import { type AuditScope, checkBooks, checkGuards, type LedgerViolation } from './audit-rules.ts';
-import { many, none, one } from '../../platform/database/statement.ts';
+import { type IdsToAudit, findLedgerViolationsByIds, checkGuards, type LedgerViolation } from './audit-rules.ts';
+import { many, noRows, one } from '../../platform/database/statement.ts';
 
 /** A statement checks a page in some tens of milliseconds. */
 const auditPageSize = 2_000;
@@ -59,15 +59,15 @@ type Pass = (db: Database, last: Id | undefined, limit: number) => Promise<reado
 async function check(
   db: Database,
   passes: readonly Pass[],
-  known: AuditScope,
+  known: IdsToAudit,
   onPage: () => void,
 ): Promise<readonly LedgerViolation[]> {
-  const found = [...(await checkGuards(db)), ...(await checkBooks(db, known))];
+  const found = [...(await checkGuards(db)), ...(await findLedgerViolationsByIds(db, known))];
   for (const pass of passes) {
     let last: Id | undefined;
     do {
       const page = await pass(db, last, auditPageSize);
-      found.push(...(await checkBooks(db, scopeOf(page))));
+      found.push(...(await findLedgerViolationsByIds(db, scopeOf(page))));
       onPage();
       last = page.at(-1)?.id;
     } while (last !== undefined && found.length < maxViolations);
@@ -75,7 +75,7 @@ async function check(
   return distinct(found).slice(0, maxViolations);
 }
 
-function scopeOf(page: readonly Row[]): AuditScope {
+function scopeOf(page: readonly Row[]): IdsToAudit {
   return {
     accounts: [...new Set(page.flatMap(({ accountId }) => accountId ?? []))],
     entries: page.flatMap(({ entryId }) => entryId ?? []),
@@ -131,7 +131,7 @@ order by ${event}_at, id limit $2`,
 const tasksCreatedAfter = recentTasksAfter('created');
 const tasksEndedAfter = recentTasksAfter('completed');
 
-type AuditStart = Required<Omit<AuditScope, 'capped'>> & {
+type AuditStart = Required<Omit<IdsToAudit, 'capped'>> & {
   readonly startedAtUs: number;
   readonly sinceMs: number;
   readonly entryId: number;
@@ -151,7 +151,7 @@ from (select coalesce(audited_at, 'epoch') - interval '10 minutes' as since from
 });
 
 // Violations that a concurrent audit has recorded since the start of this one stay. The next audit begins where this one began.
-const recordAudit = none<[violations: string, isFull: boolean, startedAtUs: number]>({
+const recordAudit = noRows<[violations: string, isFull: boolean, startedAtUs: number]>({
   name: 'record-audit',
   text: `
 with started as (

@@ -1,8 +1,8 @@
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
-import { AccountClosed, lockAccount } from '../../accounts/accounts.ts';
+import { AccountClosedError, lockAccount } from '../../accounts/accounts.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
 import { type AnswerWithAction, changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { pickFieldValues, parametersOf } from '../../platform/database/sql-fragments.ts';
+import { pickFieldValues, namedParameters } from '../../platform/database/sql-fragments.ts';
 import { many, maybeOne } from '../../platform/database/statement.ts';
 
 /** A failed task is refunded in full; a partial refund is the difference of the price for a video that fell short of its order. */
@@ -90,7 +90,7 @@ export type LedgerFilter = {
   readonly limit: number;
 };
 
-const { $, values } = parametersOf<LedgerFilter>({
+const { $, values } = namedParameters<LedgerFilter>({
   accountId: 'uuid',
   kind: 'text',
   taskId: 'uuid',
@@ -142,7 +142,7 @@ export type BookingOutcome =
   | { readonly kind: 'account_not_found' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
-/** Books once for each idempotency key. A grant to a closed account throws `AccountClosed`; an adjustment may correct its books. */
+/** Books once for each idempotency key. A grant to a closed account throws `AccountClosedError`; an adjustment may correct its books. */
 export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking): Promise<BookingOutcome> {
   try {
     return await changeWithAudit(db, actor, (transaction) => bookOnce(transaction, booking));
@@ -170,7 +170,7 @@ async function bookOnce(transaction: Database, booking: Booking): Promise<Answer
   if (earlier !== undefined) {
     return { answer: earlier.isSame ? { kind: 'replayed', entry: earlier } : { kind: 'key_reused' } };
   }
-  if (kind === 'grant' && account.closedAt !== undefined) throw new AccountClosed(accountId);
+  if (kind === 'grant' && account.closedAt !== undefined) throw new AccountClosedError(accountId);
   const entry = await bookCredits(transaction, booking);
   if (entry === undefined) return { answer: { kind: 'balance_out_of_range', balance: account.balance } };
   const details = { amount, balance: entry.balanceAfter, reason, entryId: entry.entryId };

@@ -2,7 +2,7 @@
 // statement elsewhere includes one of these; no other folder writes `ledger_entries`.
 
 /** `accepted`: a table of the charged tasks, with `position`, the order in which each account is charged. */
-export const chargeEntry = (accepted: string) => `entry as (
+export const chargeEntrySql = (accepted: string) => `entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account_id, task_id, 'charge', -credits, balance_after from ${accepted} order by account_id, position
 )`;
@@ -14,10 +14,10 @@ const refund = (kind: 'refund' | 'partial_refund', reason: string) => `entry as 
 )`;
 
 /** Refunds the failed task `ended` to `account`, whose balance includes the refund. */
-export const refundEntry = refund('refund', 'null');
+export const refundEntrySql = refund('refund', 'null');
 
 /** Refunds a part of the charge of the successful task `ended`, if any. `reason`: the parameter with the reason. */
-export const partialRefundEntry = (reason: string) => refund('partial_refund', reason);
+export const partialRefundEntrySql = (reason: string) => refund('partial_refund', reason);
 
 /** Grants the opening balance of the new `account`, if any. */
 export const openingEntrySql = `entry as (

@@ -4,7 +4,7 @@ import { lockOpenAccount } from '../../accounts/accounts.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, none, type Runner } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
 import { bookCredits, type Booking, findBooking, type LedgerEntry } from './ledger-entries.ts';
 
 // Codes that operators sell or hand out in batches. Each grants credits once, to the account that redeems it first.
@@ -42,12 +42,12 @@ function hashCode(code: string): Buffer {
 const keyPrefix = 'code ';
 
 /** SQL: the hash of the code that a ledger entry's idempotency key names; null for another key. */
-export function codeOfIdempotencyKeySql(idempotencyKey: string): string {
+export function codeHashOfIdempotencyKeySql(idempotencyKey: string): string {
   return `case when ${idempotencyKey} ~ '^${keyPrefix}[0-9a-f]{64}$'
     then decode(substr(${idempotencyKey}, ${keyPrefix.length + 1}), 'hex') end`;
 }
 
-const insertBatch = none<[batchId: string, batch: NewBatch, hashes: readonly Buffer[]]>({
+const insertBatch = noRows<[batchId: string, batch: NewBatch, hashes: readonly Buffer[]]>({
   name: 'create-code-batch',
   text: `
 with batch as (
@@ -125,7 +125,7 @@ select name as "batchName", credits, redeemed_by is null as "isNew" from code`,
 });
 
 /** The hash of a code that can be redeemed now; undefined for any other. */
-export async function findOpenCode(db: Runner, code: string): Promise<Buffer | undefined> {
+export async function findRedeemableCodeHash(db: StatementRunner, code: string): Promise<Buffer | undefined> {
   return (await selectOpenCode(db, hashCode(code)))?.hash;
 }
 
@@ -144,7 +144,7 @@ export type RedemptionOutcome =
 /**
  * Grants the credits of a code, or of the code with this hash, to an account, once: the code's row is locked, and its hash is the
  * idempotency key of the ledger entry. The row of its batch is locked, too, so that the batch is withdrawn before or after, and not in
- * between. A suspended account may redeem; a closed one throws `AccountClosed`.
+ * between. A suspended account may redeem; a closed one throws `AccountClosedError`.
  */
 export function redeemCode(db: Database, accountId: string, code: string | Buffer): Promise<RedemptionOutcome> {
   return db
@@ -158,18 +158,18 @@ export function redeemCode(db: Database, accountId: string, code: string | Buffe
       const reason = `Code of ${taken.batchName}`;
       const booking: Booking = { accountId, kind: 'grant', amount: taken.credits, reason, idempotencyKey };
       const entry = taken.isNew ? await bookCredits({ run }, booking) : await findBooking({ run }, booking);
-      if (entry === undefined) throw new BalanceOutOfRange(account.balance);
+      if (entry === undefined) throw new BalanceOutOfRangeError(account.balance);
       return { kind: 'redeemed', entry, isRepeat: !taken.isNew };
     })
     .catch((error: unknown) => {
-      if (error instanceof BalanceOutOfRange) return { kind: 'balance_out_of_range', balance: error.balance };
+      if (error instanceof BalanceOutOfRangeError) return { kind: 'balance_out_of_range', balance: error.balance };
       throw error;
     });
 }
 
 /** Rolls the redemption back, so that the code stays usable. */
-class BalanceOutOfRange extends Error {
-  override readonly name = 'BalanceOutOfRange';
+class BalanceOutOfRangeError extends Error {
+  override readonly name = 'BalanceOutOfRangeError';
   readonly balance: number;
 
   constructor(balance: number) {

@@ -1,15 +1,15 @@
 import type { Database } from '../../platform/database/database.ts';
-import { none } from '../../platform/database/statement.ts';
+import { noRows } from '../../platform/database/statement.ts';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 
-const writeLowBalance = none<[accountId: string, lowBalance: number | null]>({
+const writeLowBalance = noRows<[accountId: string, lowBalance: number | null]>({
   name: 'set-low-balance',
   text: 'update accounts set low_balance = $2 where id = $1',
 });
 
 /**
  * Sets the threshold below which the account's balance is low: the console warns, and the event `balance.low` happens for an account with
- * an event endpoint. Null: never. Throws `AccountClosed`.
+ * an event endpoint. Null: never. Throws `AccountClosedError`.
  */
 export function setLowBalanceThreshold(db: Database, accountId: string, lowBalance: number | null): Promise<void> {
   return db.transaction(async (run) => {

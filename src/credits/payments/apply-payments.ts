@@ -1,9 +1,9 @@
-import type { Emits } from '../../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Payment, PaymentEvent } from './payment-provider.ts';
-import { bookReversals } from './book-reversals.ts';
-import { settlePayment, type SettlementDeps } from './settle-payment.ts';
-import type { Settler } from './top-ups.ts';
+import { readAndBookReversals } from './book-reversals.ts';
+import { grantTopUpIfPaid, type TopUpGrantDeps } from './grant-top-up-if-paid.ts';
+import type { SettlementTrigger } from './top-ups.ts';
 
 // Settles and reverses payments, with log lines and metrics. Both events and reconciliation use these functions.
 
@@ -21,7 +21,7 @@ export type PaymentOutcomeEvent = {
   readonly outcome: (typeof paymentOutcomes)[number];
 };
 
-export type PaymentDeps = SettlementDeps & { readonly log: Log; readonly events: Emits<PaymentOutcomeEvent> };
+export type PaymentDeps = TopUpGrantDeps & { readonly log: Log; readonly events: MetricEventSink<PaymentOutcomeEvent> };
 
 /** Reads what an event is about from the provider and applies it. */
 export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
@@ -32,14 +32,18 @@ export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent):
   } else {
     const payment = await deps.provider.readCheckout(event.checkoutId);
     if (payment === undefined) noteUnknown(deps, { checkoutId: event.checkoutId });
-    else await applyPayment(deps, payment, 'event');
+    else await applyPaymentAndReversals(deps, payment, 'event');
   }
 }
 
-export async function applyPayment(deps: PaymentDeps, payment: Payment, by: Settler): Promise<void> {
+export async function applyPaymentAndReversals(
+  deps: PaymentDeps,
+  payment: Payment,
+  by: SettlementTrigger,
+): Promise<void> {
   const { log, events } = deps;
   const { checkoutId, paymentId } = payment;
-  const settlement = await settlePayment(deps, payment, by);
+  const settlement = await grantTopUpIfPaid(deps, payment, by);
   if (settlement.kind === 'foreign') return by === 'event' ? noteUnknown(deps, { checkoutId }) : undefined;
   const { topUpId, accountId, credits } = settlement.topUp;
   const fields = { topUpId, accountId, checkoutId, paymentId };
@@ -58,7 +62,7 @@ export async function applyPayment(deps: PaymentDeps, payment: Payment, by: Sett
 }
 
 export async function applyReversals(deps: PaymentDeps, paymentId: string): Promise<void> {
-  const outcome = await bookReversals(deps, paymentId);
+  const outcome = await readAndBookReversals(deps, paymentId);
   if (outcome.kind === 'unknown_payment') return noteUnknown(deps, { paymentId });
   const { topUpId, accountId } = outcome.topUp;
   const fields = { topUpId, accountId, paymentId };

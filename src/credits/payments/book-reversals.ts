@@ -1,7 +1,7 @@
 import { bookCredits } from '../ledger/ledger-entries.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
 import type { PaymentProvider, Reversal } from './payment-provider.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';
 
@@ -22,7 +22,7 @@ export type BookedReversal = Pick<Reversal, 'reference' | 'kind'> & { readonly c
 const maxAttempts = 10;
 
 /** Books what has changed since the last time. */
-export async function bookReversals(
+export async function readAndBookReversals(
   { db, provider }: { readonly db: Database; readonly provider: PaymentProvider },
   paymentId: string,
 ): Promise<ReversalOutcome> {
@@ -98,7 +98,7 @@ const lockVersion = maybeOne<{ readonly version: number }, [topUpId: string]>({
   text: 'select reversals_version as version from top_ups where id = $1 for update',
 });
 
-const raiseVersion = none<[topUpId: string]>({
+const raiseVersion = noRows<[topUpId: string]>({
   name: 'raise-top-up-version',
   text: 'update top_ups set reversals_version = reversals_version + 1 where id = $1',
 });
@@ -112,7 +112,7 @@ select reference, minor_units as "minorUnits", is_taken as "isTaken", is_final a
 from top_up_reversals where top_up_id = $1`,
 });
 
-const storeReversal = none<[topUpId: string, reversal: StoredReversal & Pick<Reversal, 'kind'>]>({
+const storeReversal = noRows<[topUpId: string, reversal: StoredReversal & Pick<Reversal, 'kind'>]>({
   name: 'store-reversal',
   text: `
 insert into top_up_reversals (top_up_id, reference, kind, minor_units, is_taken, is_final) values ($1, $2, $3, $4, $5, $6)

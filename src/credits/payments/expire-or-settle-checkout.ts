@@ -1,5 +1,5 @@
 import { many } from '../../platform/database/statement.ts';
-import { applyPayment, type PaymentDeps } from './apply-payments.ts';
+import { applyPaymentAndReversals, type PaymentDeps } from './apply-payments.ts';
 import { maxOpenTopUps } from './top-ups.ts';
 
 /** Lists the checkouts of an account that may still be paid. Older ones have expired at the provider. */
@@ -18,5 +18,5 @@ export async function endCheckout(deps: PaymentDeps, checkoutId: string): Promis
   const refusal = await provider.expireCheckout(checkoutId).catch((error: unknown) => error);
   const payment = await provider.readCheckout(checkoutId);
   if (payment?.state === 'open') throw new Error(`checkout ${checkoutId} could not be ended`, { cause: refusal });
-  if (payment !== undefined) await applyPayment(deps, payment, 'reconciliation');
+  if (payment !== undefined) await applyPaymentAndReversals(deps, payment, 'reconciliation');
 }

@@ -98,11 +98,11 @@ export type PaymentProvider = {
 };
 
 /** The provider did not respond, or refused our request. */
-export class PaymentsUnavailable extends Error {
-  override readonly name = 'PaymentsUnavailable';
+export class PaymentsUnavailableError extends Error {
+  override readonly name = 'PaymentsUnavailableError';
 }
 
 /** An event that the provider did not sign, or signed too long ago. */
-export class InvalidPaymentEvent extends Error {
-  override readonly name = 'InvalidEvent';
+export class InvalidPaymentEventError extends Error {
+  override readonly name = 'InvalidPaymentEventError';
 }

@@ -1,12 +1,12 @@
 import { hourMs } from '../../platform/timing/duration.ts';
 import { describeErrorForLog } from '../../platform/errors.ts';
-import { DatabaseUnavailable } from '../../platform/database/database.ts';
-import { markPaymentsReconciled } from '../last-checks.ts';
+import { DatabaseUnavailableError } from '../../platform/database/database.ts';
+import { markPaymentsReconciled } from '../last-checks-and-findings.ts';
 import { many } from '../../platform/database/statement.ts';
-import { type Payment, PaymentsUnavailable } from './payment-provider.ts';
-import { applyPayment, applyReversals, type PaymentDeps } from './apply-payments.ts';
+import { type Payment, PaymentsUnavailableError } from './payment-provider.ts';
+import { applyPaymentAndReversals, applyReversals, type PaymentDeps } from './apply-payments.ts';
 import { listPaymentsWithUnsettledReversals } from './book-reversals.ts';
-import { deleteUngrantedPayment } from './settle-payment.ts';
+import { deleteUngrantedPayment } from './grant-top-up-if-paid.ts';
 import {
   expireTopUpOfUnknownCheckout,
   expireTopUpsWithoutCheckout,
@@ -26,7 +26,7 @@ const pageSize = 100;
 /** Each costs a request. Those of another account or mode of the provider stay, and must not hide newer ones. */
 const maxUngranted = 10_000;
 
-export type PaymentsReconciled = { readonly checked: number; readonly failed: number };
+export type PaymentReconciliationCounts = { readonly checked: number; readonly failed: number };
 
 /**
  * Reads the provider's finished checkouts, refunds and disputes since `sinceMs`, and our unfinished purchases of any age. One that fails
@@ -36,7 +36,7 @@ export async function reconcilePayments(
   deps: PaymentDeps,
   sinceMs: number,
   onProgress = () => {},
-): Promise<PaymentsReconciled> {
+): Promise<PaymentReconciliationCounts> {
   const { db, provider } = deps;
   let [checked, failed] = [0, 0];
   const each = async (fields: Readonly<Record<string, string>>, work: () => Promise<void>) => {
@@ -45,14 +45,14 @@ export async function reconcilePayments(
     try {
       await work();
     } catch (error) {
-      if (error instanceof DatabaseUnavailable || error instanceof PaymentsUnavailable) throw error;
+      if (error instanceof DatabaseUnavailableError || error instanceof PaymentsUnavailableError) throw error;
       failed += 1;
       deps.log.error({ ...fields, error: describeErrorForLog(error) }, 'payment not reconciled');
     }
   };
   for await (const payment of provider.listFinishedCheckouts(sinceMs)) {
     if (payment.order === undefined) continue;
-    await each({ checkoutId: payment.checkoutId }, () => applyPayment(deps, payment, 'reconciliation'));
+    await each({ checkoutId: payment.checkoutId }, () => applyPaymentAndReversals(deps, payment, 'reconciliation'));
   }
   const createdBeforeMs = Date.now() - settlingMs;
   const unfinished = pagesOf((after) => listUnfinishedTopUps(db, createdBeforeMs, after, pageSize));
@@ -75,7 +75,7 @@ export async function reconcilePayments(
 
 async function readAgain(deps: PaymentDeps, checkoutId: string): Promise<void> {
   const payment = await deps.provider.readCheckout(checkoutId);
-  if (payment !== undefined) await applyPayment(deps, payment, 'reconciliation');
+  if (payment !== undefined) await applyPaymentAndReversals(deps, payment, 'reconciliation');
   // A checkout of another account or mode of the provider, as after a change of the key. It would count as open forever.
   else await expireTopUpOfUnknownCheckout(deps.db, checkoutId, Date.now() - checkoutMs);
 }

@@ -1,4 +1,4 @@
-import { AccountClosed, findAccount } from '../../accounts/accounts.ts';
+import { AccountClosedError, findAccount } from '../../accounts/accounts.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -21,7 +21,7 @@ export type StartCheckoutOutcome =
 
 /**
  * Creates a checkout for a package. Its row exists before the provider is called, so that every payment finds it; after a failure no
- * customer has the address of the checkout. Throws `AccountClosed` and `PaymentsUnavailable`.
+ * customer has the address of the checkout. Throws `AccountClosedError` and `PaymentsUnavailableError`.
  */
 export async function startCheckout(
   { db, provider, log }: { readonly db: Database; readonly provider: PaymentProvider; readonly log: Log },
@@ -50,7 +50,7 @@ export async function startCheckout(
     // A closing that is committed after this read finds the checkout in the row, and ends it.
     if ((await findAccount(db, accountId))?.closedAt !== undefined) {
       await provider.expireCheckout(checkout.checkoutId);
-      throw new AccountClosed(accountId);
+      throw new AccountClosedError(accountId);
     }
     return { kind: 'started', topUpId, ...checkout };
   } catch (error) {

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Order, PaymentProvider, PaymentProviderName, PaymentState } from './payment-provider.ts';
 
@@ -17,8 +17,8 @@ export const topUpStates = [
 ] as const satisfies readonly PaymentState[];
 
 /** Payments are settled by an event of the provider, or by reconciliation if none has arrived. */
-export const settlers = ['event', 'reconciliation'] as const;
-export type Settler = (typeof settlers)[number];
+export const settlementTriggers = ['event', 'reconciliation'] as const;
+export type SettlementTrigger = (typeof settlementTriggers)[number];
 
 export const grantObstacles = [
   'account_not_found',
@@ -36,7 +36,7 @@ export type TopUp = Order & {
   readonly checkoutId: string | undefined;
   readonly paymentId: string | undefined;
   readonly receiptUrl: string | undefined;
-  readonly settledBy: Settler | undefined;
+  readonly settledBy: SettlementTrigger | undefined;
   readonly createdAt: number;
   readonly paidAt: number | undefined;
   /** Credits that refunds and disputes have taken back. */
@@ -62,7 +62,7 @@ const countOpen = one<{ readonly count: number }, [accountId: string]>({
   text: `select count(*)::int as count from top_ups where account_id = $1 and state = 'open'`,
 });
 
-export const insertTopUpRow = none<[order: Order, by: Pick<PaymentProvider, 'name' | 'isTest'>]>({
+export const insertTopUpRow = noRows<[order: Order, by: Pick<PaymentProvider, 'name' | 'isTest'>]>({
   name: 'create-top-up',
   text: `
 insert into top_ups (id, account_id, package, credits, currency, minor_units, provider, is_test)
@@ -74,7 +74,7 @@ on conflict do nothing`,
   ],
 });
 
-/** Writes the order of a package. Throws `AccountClosed`. */
+/** Writes the order of a package. Throws `AccountClosedError`. */
 export function createTopUpOrder(
   db: Database,
   provider: Pick<PaymentProvider, 'name' | 'isTest'>,
@@ -92,26 +92,26 @@ export function createTopUpOrder(
 }
 
 /** Stores the provider's id of the checkout, unless an event brought it before. */
-export const recordCheckout = none<[topUpId: string, checkoutId: string]>({
+export const recordCheckout = noRows<[topUpId: string, checkoutId: string]>({
   name: 'record-checkout',
   text: 'update top_ups set checkout_id = $2 where id = $1 and checkout_id is null',
 });
 
 /** Ends an open purchase that has no checkout to pay. */
-export const abandonTopUp = none<[topUpId: string]>({
+export const abandonTopUp = noRows<[topUpId: string]>({
   name: 'abandon-top-up',
   text: `update top_ups set state = 'failed' where id = $1 and state = 'open'`,
 });
 
 /** Ends purchases whose checkout was never returned, so that no customer has its address. */
-export const expireTopUpsWithoutCheckout = none<[beforeMs: number]>({
+export const expireTopUpsWithoutCheckout = noRows<[beforeMs: number]>({
   name: 'expire-top-ups-without-checkout',
   text: `
 update top_ups set state = 'expired'
 where state = 'open' and checkout_id is null and created_at < to_timestamp($1::float8 / 1000)`,
 });
 
-export const expireTopUpOfUnknownCheckout = none<[checkoutId: string, beforeMs: number]>({
+export const expireTopUpOfUnknownCheckout = noRows<[checkoutId: string, beforeMs: number]>({
   name: 'expire-top-up-of-unknown-checkout',
   text: `
 update top_ups set state = 'expired'

@@ -1,8 +1,8 @@
 import type { Model } from '../../catalogue/models/model.ts';
-import type { PriceRow } from '../../catalogue/prices/model-prices.ts';
+import type { CataloguePrice } from '../../catalogue/prices/model-prices.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { listedBeginSql, listedPricesSql, taskPriceSql } from './price-rule.ts';
+import { listedBeginSql, listedPricesFromJsonSql, taskPriceSql } from './price-rule.ts';
 
 /** Bounds the announced changes of a price that are read, own and general ones each. */
 const maxAnnounced = 100;
@@ -19,7 +19,7 @@ type AmountsAtInstant = {
   readonly creditsPerVideo: number;
 };
 
-type Named = { readonly model: string; readonly row: PriceRow };
+type Named = { readonly model: string; readonly row: CataloguePrice };
 
 const readAmountsAtInstants = many<AmountsAtInstant, [accountId: string | undefined, rows: readonly Named[]]>({
   name: 'read-prices',
@@ -28,7 +28,7 @@ select request.nth::int, since as "fromMs", credits_per_second as "creditsPerSec
 from unnest($2::text[], $3::text[], $4::text[]) with ordinality request (model, name, listed, nth)
 cross join lateral (
   select now() as at union ${announced('= $1::uuid')} union ${announced('is null')}
-  union select ${listedBeginSql} from ${listedPricesSql('request.listed::json')} where ${listedBeginSql} > now()
+  union select ${listedBeginSql} from ${listedPricesFromJsonSql('request.listed::json')} where ${listedBeginSql} > now()
 ) instants
 cross join lateral ${price} price
 order by request.nth, at`,
@@ -44,11 +44,11 @@ order by request.nth, at`,
  * Returns the prices of each model as they apply to an account, or to accounts without prices of their own. The amounts of each are
  * those in force, if any have begun, and the announced ones.
  */
-export async function readPrices(
+export async function readCurrentAndAnnouncedPrices(
   db: Database,
   accountId: string | undefined,
   models: readonly Model[],
-): Promise<ReadonlyMap<string, readonly PriceRow[]>> {
+): Promise<ReadonlyMap<string, readonly CataloguePrice[]>> {
   const named = models.flatMap(({ model, prices }) => prices.map((row) => ({ model, row })));
   const amounts = new Map<number, AmountsAtInstant[]>();
   for (const one of await readAmountsAtInstants(db, accountId, named)) {
@@ -56,7 +56,7 @@ export async function readPrices(
     amounts.set(one.nth, ofRow);
     if (!isSame(ofRow.at(-1), one)) ofRow.push(one);
   }
-  const prices = new Map<string, PriceRow[]>();
+  const prices = new Map<string, CataloguePrice[]>();
   for (const [index, { model, row }] of named.entries()) {
     const ofModel = prices.get(model) ?? [];
     prices.set(model, ofModel);

@@ -18,7 +18,7 @@ export const operatorsPriceSql = (columns: string, { model, name, account, at }:
     order by decided.effective_from desc, decided.id desc limit 1)`;
 
 /** SQL for a table of `AmountsWithPriceName`, from JSON. */
-export const listedPricesSql = (json: string) => `
+export const listedPricesFromJsonSql = (json: string) => `
   rows from (json_to_recordset(${json}) as (name text, "creditsPerSecond" integer, "creditsPerVideo" integer, "fromMs" float8))
     with ordinality as listed (name, credits_per_second, credits_per_video, from_ms, nth)`;
 
@@ -36,7 +36,7 @@ export const taskPriceSql = ({ model, accountId, listed, at }: Priced) => {
     coalesce(own.credits_per_video, general.credits_per_video, first.credits_per_video) as credits_per_video,
     greatest(first.effective_from, own.effective_from, case when own.credits_per_second is null then general.effective_from end) as since
   from (
-    select listed.*, ${listedBeginSql} as effective_from from ${listedPricesSql(listed)}
+    select listed.*, ${listedBeginSql} as effective_from from ${listedPricesFromJsonSql(listed)}
     where ${listedBeginSql} <= ${at} order by nth limit 1
   ) first
   left join lateral ${operatorsPriceSql(columns, { ...decided, account: `= ${accountId}` })} own on true

@@ -102,7 +102,7 @@ export async function readStatement(
   if (first === undefined) throw new Error(`account ${accountId} not found`);
   const { accountName, opening, closing, createdAt, isFinal } = first;
   const lines = rows.flatMap((row) => (row.section === undefined ? [] : [lineOf(row)]));
-  requireSum(`the statement of account ${accountId} for ${month.month}`, { opening, closing, lines });
+  requireStatementAddsUp(`the statement of account ${accountId} for ${month.month}`, { opening, closing, lines });
   return { accountId, ...month, accountName, createdAt, isFinal, opening, closing, lines };
 }
 
@@ -111,7 +111,7 @@ function lineOf({ section, model, priceName, bookedAt, reason, entries, credits 
 }
 
 /** Throws if a statement does not add up, because it must not be sent. */
-export function requireSum(
+export function requireStatementAddsUp(
   what: string,
   { opening, closing, lines }: Pick<AccountStatement, 'opening' | 'closing' | 'lines'>,
 ): void {

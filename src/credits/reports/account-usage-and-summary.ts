@@ -1,11 +1,11 @@
 import { entryIdUpperBoundSql, entryIdLowerBoundSql, refundKinds } from '../ledger/ledger-entries.ts';
-import { literalList } from '../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../platform/database/sql-fragments.ts';
 import { many, one } from '../../platform/database/statement.ts';
 
 // Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
 
 /** A day in UTC, a model and one of its prices. Grants and adjustments have neither model nor price. */
-export type UsageDay = {
+export type UsageByDayAndPrice = {
   readonly day: string;
   readonly model: string | undefined;
   readonly priceName: string | undefined;
@@ -25,7 +25,7 @@ const otherEntries = (kinds: string) => `
     and created_at >= to_timestamp($2 / 1000) and created_at < to_timestamp($3 / 1000)`;
 
 /** Charges count on the day of the create, refunds on the day of the task's end. Days without entries are left out. */
-export const listUsageDays = many<UsageDay, [days: Days]>({
+export const listUsageByDayAndPrice = many<UsageByDayAndPrice, [days: Days]>({
   name: 'list-usage-days',
   plannedAnew: true,
   text: `
@@ -39,7 +39,7 @@ from (
   group by 1, 2, 3
   union all
   select date_trunc('day', refund.created_at at time zone 'UTC'), refunded.model, refunded.price_name, 0, amount, 0, 0
-  from (select * ${otherEntries(`in ${literalList(refundKinds)}`)}) refund join tasks refunded on refunded.id = refund.task_id
+  from (select * ${otherEntries(`in ${literalListSql(refundKinds)}`)}) refund join tasks refunded on refunded.id = refund.task_id
   union all
   select date_trunc('day', created_at at time zone 'UTC'), null, null, 0, 0, amount, 0
   ${otherEntries(`in ('grant', 'adjustment')`)}

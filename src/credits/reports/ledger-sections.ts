@@ -1,5 +1,5 @@
 import type { LedgerKind } from '../ledger/ledger-entries.ts';
-import { codeOfIdempotencyKeySql } from '../ledger/redemption-codes.ts';
+import { codeHashOfIdempotencyKeySql } from '../ledger/redemption-codes.ts';
 import { sectionTitles } from './statement-section-titles.ts';
 
 // The sections of statements and reports: the kinds of ledger entries, and some kinds split.
@@ -14,6 +14,6 @@ export const isRevenueSection = (section: string) => section === 'top_up' || sec
 export const entrySectionSql = `
   case
     when top_up_id is not null then case kind when 'grant' then 'top_up' else 'top_up_reversal' end
-    when kind = 'grant' and (${codeOfIdempotencyKeySql('idempotency_key')}) is not null then 'code'
+    when kind = 'grant' and (${codeHashOfIdempotencyKeySql('idempotency_key')}) is not null then 'code'
     else kind
   end`;

@@ -79,7 +79,7 @@ group by 1 order by 1`,
 });
 
 /** Money that customers paid in a period, in the smallest unit of the currency, and the part that was returned in it. */
-export type PaidMoney = {
+export type PaidAndReturnedMoney = {
   readonly currency: string;
   /** Payments in the provider's test mode move no money. */
   readonly isTest: boolean;
@@ -88,7 +88,7 @@ export type PaidMoney = {
   readonly returnedMinorUnits: number;
 };
 
-export const readPaidMoney = many<PaidMoney, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
+export const readPaidAndReturnedMoney = many<PaidAndReturnedMoney, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
   name: 'read-paid-money',
   plannedAnew: true,
   text: `

@@ -1,6 +1,6 @@
 import { erasedUser } from '../../accounts/people/email-and-password-format.ts';
 import { many, one } from '../../platform/database/statement.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // Reports of cost and success of an account's tasks, by the UTC day of their creation. Unlike the ledger's sums, a refund counts on the day
 // of its task, so that each day shows what its tasks cost in the end. A final task never changes, so housekeeping adds each one
@@ -61,7 +61,7 @@ const maxRecent = 20_000;
 
 /** SQL for the account's tasks that are in no sum yet. Without a low limit the planner would read the whole table. */
 const uncounted = (columns: string) => `
-  select ${columns} from tasks where account_id = $1 and ${unfinishedCondition} and ${dayOf} between $2::date and $3::date
+  select ${columns} from tasks where account_id = $1 and ${unfinishedTaskSql} and ${dayOf} between $2::date and $3::date
   union all
   select ${columns} from (
     select * from tasks where completed_at is not null and (completed_at, id) > ${cursor} order by completed_at, id limit ${maxRecent}
@@ -104,7 +104,7 @@ order by day, "isRest", credits desc, id`,
     values: (days) => [...valuesOf(days), days.maxGroups],
   });
 
-export const listUsageByGroupAndDay: Record<UsageGroup, ReturnType<typeof groupDays>> = {
+export const usageQueriesByGroup: Record<UsageGroup, ReturnType<typeof groupDays>> = {
   model: groupDays('model'),
   key: groupDays('key'),
   person: groupDays('person'),
@@ -113,7 +113,7 @@ export const listUsageByGroupAndDay: Record<UsageGroup, ReturnType<typeof groupD
 /** The tasks of a model that succeeded, by the time from their acceptance to their end. */
 export type LatencyBucket = { readonly model: string; readonly bucket: number; readonly tasks: number };
 
-export const listLatencies = many<LatencyBucket, [days: Days]>({
+export const listLatencyBuckets = many<LatencyBucket, [days: Days]>({
   name: 'list-usage-latencies',
   text: `
 select model, bucket, sum(tasks)::int as tasks

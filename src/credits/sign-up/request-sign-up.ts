@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { findOpenCode } from '../ledger/redemption-codes.ts';
+import { findRedeemableCodeHash } from '../ledger/redemption-codes.ts';
 import type { QueuedMailState } from '../../platform/mail/mail-texts.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { type MaybeMailedLink, queueLinkMail } from '../../accounts/sign-in/queue-link-mail.ts';
 import { createOneTimeLink, openLinkSql, linkLifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';
@@ -48,7 +48,7 @@ export function hashMailbox(email: string): Buffer {
   return hash('sha256', mailboxOf(email), 'buffer');
 }
 
-const lockRequests = none<[]>({ name: 'lock-sign-ups', text: 'select pg_advisory_xact_lock(4202619)' });
+const lockRequests = noRows<[]>({ name: 'lock-sign-ups', text: 'select pg_advisory_xact_lock(4202619)' });
 
 type Requests = { readonly ofAddress: number; readonly ofMailbox: number; readonly ofAll: number };
 
@@ -60,7 +60,7 @@ select count(*)::int as "ofAll", count(*) filter (where address = $1)::int as "o
 from one_time_links where purpose = 'confirm' and created_at > now() - interval '1 hour'`,
 });
 
-export const isRegistered = one<{ exists: boolean }, [email: string, mailboxHash: Buffer]>({
+export const checkMailboxRegistration = one<{ exists: boolean }, [email: string, mailboxHash: Buffer]>({
   name: 'is-mailbox-registered',
   text: `select exists (select from users where email = $1 or mailbox_hash = $2)`,
 });
@@ -82,10 +82,10 @@ export function requestSignUp(
     const mailboxHash = hashMailbox(email);
     const { ofAll, ofAddress, ofMailbox } = await countRequests({ run }, address, mailboxHash);
     if (ofAll >= hourlyLimit || ofAddress >= hourlyLimitPerAddress) return 'too_many_sign_ups';
-    const codeHash = mode === 'code' ? await findOpenCode({ run }, code ?? '') : undefined;
+    const codeHash = mode === 'code' ? await findRedeemableCodeHash({ run }, code ?? '') : undefined;
     if (mode === 'code' && codeHash === undefined) return 'code_invalid';
     if (ofMailbox >= hourlyLimitPerMailbox) return 'requested';
-    const { exists } = await isRegistered({ run }, email, mailboxHash);
+    const { exists } = await checkMailboxRegistration({ run }, email, mailboxHash);
     const request = { address, mailboxHash, codeHash, isRegistered: exists };
     const link = await createOneTimeLink({ run }, { purpose: 'confirm', email, isOperator: false, request });
     const { linkId, expiresAt } = link;

@@ -1,6 +1,11 @@
 import type { Database } from '../../platform/database/database.ts';
 import { lockOpenAccounts } from '../../accounts/people/memberships.ts';
-import { CodeTaken, findSignUpLinkToEmail, openAccountOfSignUp, type SignUpToConfirm } from './confirm-sign-up.ts';
+import {
+  CodeTakenError,
+  findOpenSignUpLinkByEmail,
+  createSignUpUserAndAccount,
+  type SignUpConfirmation,
+} from './confirm-sign-up.ts';
 import type { VerifiedIdentity } from '../../accounts/sign-in/identity-provider.ts';
 import {
   consumeLink,
@@ -11,8 +16,12 @@ import {
 import { removePasskeys } from '../../accounts/sign-in/passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { endSessionsOfUser, type SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import { grantFromLink, openRecordedSession, type SignInContext } from '../../accounts/sign-in/sign-in.ts';
-import { maybeOne, none, type Runner } from '../../platform/database/statement.ts';
+import {
+  grantFromLink,
+  openRecordedSession,
+  type UserOriginAndEarlierSession,
+} from '../../accounts/sign-in/sign-in.ts';
+import { maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
 import {
   createUser,
   findUserByEmail,
@@ -35,14 +44,14 @@ const hasIdentity = maybeOne<{ subject: string }, [issuer: string, userId: strin
   text: `select subject from oidc_identities where issuer = $1 and user_id = $2 limit 1`,
 });
 
-const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
+const insertIdentity = noRows<[issuer: string, subject: string, userId: string]>({
   name: 'create-oidc-identity',
   text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
 });
 
-type Visit = Omit<SignInContext, 'user'> & {
+type Visit = Omit<UserOriginAndEarlierSession, 'user'> & {
   /** Sign-up is off by default. */
-  readonly signUp?: Pick<SignUpToConfirm, 'policy' | 'requestId'> | undefined;
+  readonly signUp?: Pick<SignUpConfirmation, 'policy' | 'requestId'> | undefined;
 };
 
 /** Signs in the user of an identity and accepts the invitations to its e-mail, or its sign-up; undefined if it has no enabled user. */
@@ -68,13 +77,13 @@ export function signInWithIdentity(
     return openRecordedSession({ run }, { user, origin, means: 'oidc', before, authenticatedAt });
   });
   return signingIn.catch((error: unknown) => {
-    if (!(error instanceof CodeTaken)) throw error;
+    if (!(error instanceof CodeTakenError)) throw error;
     return undefined;
   });
 }
 
 /** The open invitations to an e-mail. Their accounts stay open until the transaction ends. */
-async function lockInvitations(db: Runner, email: string): Promise<readonly Link[]> {
+async function lockInvitations(db: StatementRunner, email: string): Promise<readonly Link[]> {
   const invitations = await listInvitationsToEmail(db, email);
   const accountIds = invitations.flatMap(({ accountId }) => accountId ?? []);
   const accounts = await lockOpenAccounts(db, accountIds);
@@ -86,7 +95,7 @@ async function lockInvitations(db: Runner, email: string): Promise<readonly Link
  * The user to whom an unknown identity belongs: the one with its verified e-mail, or a new one if the e-mail is invited. A user
  * who has an identity of the issuer keeps it, because providers may give an address to another person.
  */
-async function userToLink(db: Runner, { issuer, email }: Identity, invitations: readonly Link[]) {
+async function userToLink(db: StatementRunner, { issuer, email }: Identity, invitations: readonly Link[]) {
   if (email === undefined) return undefined;
   const user = await findUserByEmail(db, email);
   if (user !== undefined) return (await hasIdentity(db, issuer, user.userId)) === undefined ? user : undefined;
@@ -99,7 +108,7 @@ async function userToLink(db: Runner, { issuer, email }: Identity, invitations: 
  * need not own the address; the provider has verified that this person does.
  */
 async function linkIdentity(
-  db: Runner,
+  db: StatementRunner,
   { userId, email }: User,
   { issuer, subject }: Identity,
   origin: Origin,
@@ -113,13 +122,22 @@ async function linkIdentity(
 }
 
 /** The provider has verified the e-mail, so that the link of an open sign-up need not arrive. */
-async function signUpWith(db: Runner, { email }: Identity, { origin, signUp }: Visit): Promise<User | undefined> {
-  const link = email === undefined || signUp === undefined ? undefined : await findSignUpLinkToEmail(db, email);
+async function signUpWith(
+  db: StatementRunner,
+  { email }: Identity,
+  { origin, signUp }: Visit,
+): Promise<User | undefined> {
+  const link = email === undefined || signUp === undefined ? undefined : await findOpenSignUpLinkByEmail(db, email);
   if (email === undefined || signUp === undefined || link === undefined) return undefined;
-  return openAccountOfSignUp(db, { link, email, origin, ...signUp });
+  return createSignUpUserAndAccount(db, { link, email, origin, ...signUp });
 }
 
-async function acceptInvitations(db: Runner, user: User, invitations: readonly Link[], origin: Origin): Promise<void> {
+async function acceptInvitations(
+  db: StatementRunner,
+  user: User,
+  invitations: readonly Link[],
+  origin: Origin,
+): Promise<void> {
   for (const invitation of invitations)
     if ((await consumeLink(db, invitation.linkId)) !== undefined) await grantFromLink(db, user, invitation, origin);
 }

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { maybeOne, type Runner } from '../../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../../platform/database/statement.ts';
 import { mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
 
 // A mailbox gets the start credit once, even if its owner closes the account, is erased, and signs up again. Only a hash of the mailbox
@@ -16,7 +16,11 @@ returning true as "isFirst"`,
 });
 
 /** Returns the credits of the account that a sign-up opens. The caller holds the lock of the mailbox. */
-export async function claimStartCredit(db: Runner, { credits, secrets }: SignUpPolicy, email: string): Promise<number> {
+export async function recordStartCreditClaim(
+  db: StatementRunner,
+  { credits, secrets }: SignUpPolicy,
+  email: string,
+): Promise<number> {
   if (credits === 0) return 0;
   const hashes = secrets.map((secret) => hashWith(secret, mailboxOf(email)));
   return (await claim(db, hashes)) === undefined ? 0 : credits;

@@ -1,6 +1,6 @@
 import { lockAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, none, one } from '../../platform/database/statement.ts';
+import { many, noRows, one } from '../../platform/database/statement.ts';
 import { playableVideoSql } from './videos.ts';
 
 // Favorites and tags belong to the account: all its members see the same ones.
@@ -10,8 +10,8 @@ export const maxTagsOfVideo = 20;
 export const maxTagsOfAccount = 200;
 export const maxVideosLabeledAtOnce = 100;
 
-export class TooManyTags extends Error {
-  override readonly name = 'TooManyTags';
+export class TooManyTagsError extends Error {
+  override readonly name = 'TooManyTagsError';
   readonly limit: number;
 
   constructor(message: string, limit: number) {
@@ -35,7 +35,7 @@ export type FavoriteAndTagChange = {
 };
 
 /**
- * Labels videos of an account, all or none. Returns false if one of them is not a video of the account; throws `TooManyTags` beyond the
+ * Labels videos of an account, all or none. Returns false if one of them is not a video of the account; throws `TooManyTagsError` beyond the
  * limits.
  */
 export function setFavoritesAndTags(db: Database, labeling: FavoriteAndTagChange): Promise<boolean> {
@@ -63,7 +63,7 @@ const lockVideos = many<{ readonly id: string }, [accountId: string, taskIds: re
 select id from tasks where id = any($2::uuid[]) and account_id = $1 and ${playableVideoSql} order by id for share`,
 });
 
-const addFavorites = none<[taskIds: readonly string[]]>({
+const addFavorites = noRows<[taskIds: readonly string[]]>({
   name: 'add-favorites',
   text: `
 insert into task_favorites (task_id, account_id, task_created_at)
@@ -71,17 +71,17 @@ select id, account_id, created_at from tasks where id = any($1::uuid[])
 on conflict do nothing`,
 });
 
-const removeFavorites = none<[taskIds: readonly string[]]>({
+const removeFavorites = noRows<[taskIds: readonly string[]]>({
   name: 'remove-favorites',
   text: `delete from task_favorites where task_id = any($1::uuid[])`,
 });
 
-const deleteTags = none<[taskIds: readonly string[], tags: readonly string[]]>({
+const deleteTags = noRows<[taskIds: readonly string[], tags: readonly string[]]>({
   name: 'remove-tags',
   text: `delete from task_tags where task_id = any($1::uuid[]) and tag = any($2::text[])`,
 });
 
-const insertTags = none<[taskIds: readonly string[], tags: readonly string[]]>({
+const insertTags = noRows<[taskIds: readonly string[], tags: readonly string[]]>({
   name: 'add-tags',
   text: `
 insert into task_tags (task_id, tag, account_id, task_created_at)
@@ -100,13 +100,13 @@ select coalesce(max(tags), 0)::int as tags from (
 async function requireFewTags(db: Pick<Database, 'run'>, accountId: string, taskIds: readonly string[]): Promise<void> {
   const { tags } = await findMostTags(db, taskIds);
   if (tags > maxTagsOfVideo)
-    throw new TooManyTags(`a video has at most ${maxTagsOfVideo} tags; remove one first`, maxTagsOfVideo);
-  if ((await listTags(db, accountId)).length > maxTagsOfAccount)
-    throw new TooManyTags(`an account has at most ${maxTagsOfAccount} tags; use another one`, maxTagsOfAccount);
+    throw new TooManyTagsError(`a video has at most ${maxTagsOfVideo} tags; remove one first`, maxTagsOfVideo);
+  if ((await listTagNames(db, accountId)).length > maxTagsOfAccount)
+    throw new TooManyTagsError(`an account has at most ${maxTagsOfAccount} tags; use another one`, maxTagsOfAccount);
 }
 
 /** Lists the tags of an account, one more than its limit at most. Each step goes to the next tag in the index. */
-export const listTags = many<{ readonly tag: string }, [accountId: string]>({
+export const listTagNames = many<{ readonly tag: string }, [accountId: string]>({
   name: 'list-tags',
   text: `
 with recursive names (tag) as (

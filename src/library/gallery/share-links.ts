@@ -63,7 +63,7 @@ export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): 
   return db.transaction(async (run): Promise<ShareOutcome> => {
     const video = await lockVideo({ run }, link.taskId, accountId);
     if (video === undefined) return { kind: 'not_found' };
-    if ((await listShareLinks({ run }, accountId, link.taskId)).length >= maxShareLinksOfVideo)
+    if ((await listShareLinksOfVideo({ run }, accountId, link.taskId)).length >= maxShareLinksOfVideo)
       return { kind: 'too_many' };
     const token = newToken();
     const created = await insertLink({ run }, uuidv7(), hashToken(token), accountId, link);
@@ -72,7 +72,7 @@ export function shareVideo(db: Database, shared: SharedBy, link: NewShareLink): 
   });
 }
 
-export const listShareLinks = many<ShareLink, [accountId: string, taskId: string]>({
+export const listShareLinksOfVideo = many<ShareLink, [accountId: string, taskId: string]>({
   name: 'list-share-links',
   text: `
 select ${columns} from share_links

@@ -1,8 +1,8 @@
 import type { Database } from '../../platform/database/database.ts';
 import { many, one } from '../../platform/database/statement.ts';
-import { leastId, parametersOf } from '../../platform/database/sql-fragments.ts';
+import { leastIdSql, namedParameters } from '../../platform/database/sql-fragments.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { promptHas } from '../../tasks/list/task-filter.ts';
+import { promptHasWordsSql } from '../../tasks/list/task-filter.ts';
 import { taskColumns } from '../../tasks/task-rows.ts';
 
 /** SQL: the task has a video that was not deleted. */
@@ -53,13 +53,13 @@ const countMatches = one<{ readonly matches: number }, [accountId: string, words
   plannedAnew: true,
   text: `
 select count(*)::int as matches from (
-  select from tasks where account_id = $1 and ${playableVideoSql} and ${promptHas('$1', '$2')} limit ${maxVideosExamined + 1}
+  select from tasks where account_id = $1 and ${playableVideoSql} and ${promptHasWordsSql('$1', '$2')} limit ${maxVideosExamined + 1}
 ) matching`,
 });
 
 type Examined = { readonly taskIds: readonly string[] | undefined; readonly examinedTo: string | undefined };
 
-const { $, values } = parametersOf<VideoFilter>({
+const { $, values } = namedParameters<VideoFilter>({
   accountId: 'uuid',
   after: 'uuid',
   model: 'text',
@@ -77,13 +77,13 @@ const conditions: Readonly<Record<Exclude<keyof VideoFilter, 'accountId' | 'afte
   ratio: `(${$.ratio} is null or param->'input'->>'ratio' = ${$.ratio})`,
   isFavorite: `(${$.isFavorite} is not true or exists (select from task_favorites where task_id = tasks.id))`,
   tag: `(${$.tag} is null or exists (select from task_tags where task_id = tasks.id and tag = ${$.tag}))`,
-  words: `(${$.words} is null or ${promptHas($.accountId, $.words)})`,
+  words: `(${$.words} is null or ${promptHasWordsSql($.accountId, $.words)})`,
 };
 
 /** The task of a cursor is the last one of the page before. */
 const isAfterCursor = (time: string, id: string) => `(${time}, ${id}) < (
     case when ${$.after} is null then 'infinity' else (select created_at from tasks where id = ${$.after} and account_id = ${$.accountId}) end,
-    coalesce(${$.after}, ${leastId}))`;
+    coalesce(${$.after}, ${leastIdSql}))`;
 
 /** If none of these filters is set, every candidate is on the page, so the query reads one page only. */
 const mostExamined = `case when ${$.ratio} is null and ${$.isFavorite} is not true and ${$.tag} is null and ${$.words} is null then ${$.limit}
@@ -118,7 +118,7 @@ const examineNewest = examine(
 const examineMatches = examine(
   'examine-videos-with-words',
   `select id, created_at from tasks
-  where account_id = ${$.accountId} and ${playableVideoSql} and ${promptHas($.accountId, $.words)} and ${isAfterCursor('created_at', 'id')}`,
+  where account_id = ${$.accountId} and ${playableVideoSql} and ${promptHasWordsSql($.accountId, $.words)} and ${isAfterCursor('created_at', 'id')}`,
 );
 
 const examineTagged = examine(

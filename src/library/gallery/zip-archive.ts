@@ -44,7 +44,7 @@ export async function zipOfFiles(entries: readonly ArchiveEntry[]): Promise<{ bo
 }
 
 /** "2026-01-31-videogen-2.0-fast-0a1b2c3d.mp4". The end of an id distinguishes it from its neighbors. */
-export function archiveName({ taskId, createdAt, param: { model } }: Task): string {
+export function archivedVideoName({ taskId, createdAt, param: { model } }: Task): string {
   const day = new Date(createdAt).toISOString().slice(0, 10);
   return `${day}-${model.replaceAll(/[^\w.-]+/g, '-')}-${taskId.slice(-8)}.mp4`;
 }

@@ -1,8 +1,8 @@
-import { ownCreateRateColumn } from '../../accounts/accounts.ts';
+import { ownCreateRateColumnSql } from '../../accounts/accounts.ts';
 import { activeKeySql } from '../../accounts/keys/scopes-and-caller.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
-import { maxUploadedBytes, maxUploads } from '../../media/references/upload-rules.ts';
-import type { Rate } from '../../platform/timing/rate-limit.ts';
+import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../../media/references/upload-rules.ts';
+import type { Rate } from '../../platform/timing/rate.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
 export type AccountLimitUse = {
@@ -18,8 +18,8 @@ export type AccountLimitUse = {
 };
 
 export const fixedAccountLimits = {
-  uploads: maxUploads,
-  uploadedBytes: maxUploadedBytes,
+  uploads: maxUploadsOfAccount,
+  uploadedBytes: maxUploadedBytesOfAccount,
   activeKeys: maxActiveKeys,
 } as const;
 
@@ -27,7 +27,7 @@ export const fixedAccountLimits = {
 export const findAccountLimitUse = maybeOne<AccountLimitUse, [accountId: string]>({
   name: 'find-account-usage',
   text: `
-select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${ownCreateRateColumn},
+select unfinished_tasks as "unfinishedTasks", max_unfinished_tasks as "maxUnfinishedTasks", ${ownCreateRateColumnSql},
   greatest(0, coalesce(extract(epoch from create_due_at - now()) * 1000, 0))::float8 as "createDueInMs",
   stored.files as uploads, stored.bytes as "uploadedBytes",
   (select count(*)::int from api_keys where account_id = $1 and ${activeKeySql}) as "activeKeys"

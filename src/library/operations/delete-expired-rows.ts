@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { allowAppendOnlyChanges } from '../../accounts/people/erasure.ts';
-import { one, type Runner } from '../../platform/database/statement.ts';
+import { one, type StatementRunner } from '../../platform/database/statement.ts';
 
 // Each function deletes a page of the records from before a time (Unix milliseconds).
 
@@ -12,9 +12,9 @@ type Expired = {
   readonly only?: string;
 };
 
-type DeletePage = (db: Runner, before: number, limit: number) => Promise<{ readonly deleted: number }>;
+type DeletePage = (db: StatementRunner, before: number, limit: number) => Promise<{ readonly deleted: number }>;
 
-const countOf = (deletePage: DeletePage) => async (db: Runner, before: number, limit: number) =>
+const countOf = (deletePage: DeletePage) => async (db: StatementRunner, before: number, limit: number) =>
   (await deletePage(db, before, limit)).deleted;
 
 function expired(records: string, { table, time, key = 'id', only = 'true' }: Expired) {

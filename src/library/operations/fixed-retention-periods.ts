@@ -12,7 +12,7 @@ export const createAttemptRetentionMs = 7 * dayMs;
  * Attempts at callbacks, and events that are about no task, are stored far longer than their delivery is
  * retried. A shorter retention of prompts applies to them, too.
  */
-export const deliveryRetentionMs = 90 * dayMs;
+export const attemptAndEventRetentionMs = 90 * dayMs;
 export const loggedRequestRetentionMs = 7 * dayMs;
 /** The maximum number of rows in the request log: of one account, and of all accounts, which is about a gigabyte. */
 export const maxLoggedRequestsOfAccount = 50_000;

@@ -1,5 +1,5 @@
 import { many, one } from '../../platform/database/statement.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // Sums over the whole installation for operators, without tasks that ended long ago.
 
@@ -19,7 +19,7 @@ export const countUnfinishedTasks = many<UnfinishedCount>({
   text: `
 select model, state, count(*)::int as tasks, (extract(epoch from now() - min(created_at)) * 1000)::bigint as "oldestMs"
 from (
-  select model, state, created_at from tasks where ${unfinishedCondition}
+  select model, state, created_at from tasks where ${unfinishedTaskSql}
   order by created_at limit ${maxTasksRead}
 ) unfinished
 group by 1, 2 order by 1, 2`,

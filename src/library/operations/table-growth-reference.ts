@@ -1,7 +1,7 @@
 import { hourMs } from '../../platform/timing/duration.ts';
 import {
   createAttemptRetentionMs,
-  deliveryRetentionMs,
+  attemptAndEventRetentionMs,
   oneTimeLinkRetentionMs,
   maxLoggedRequests,
   loggedRequestRetentionMs,
@@ -14,7 +14,7 @@ type Growth = { readonly grows: string; readonly shrinks: string };
 
 const days = (ms: number) => `after ${ms / (24 * hourMs)} days`;
 const never = 'never';
-const byPrompts = `${days(deliveryRetentionMs)}, or \`PROMPT_RETENTION_DAYS\` if that is less; with the content of its task`;
+const byPrompts = `${days(attemptAndEventRetentionMs)}, or \`PROMPT_RETENTION_DAYS\` if that is less; with the content of its task`;
 
 export const tableGrowth: Readonly<Record<string, Growth>> = {
   tasks: { grows: 'a row per task', shrinks: `${never}; prompts and addresses after \`PROMPT_RETENTION_DAYS\`` },
@@ -25,7 +25,7 @@ export const tableGrowth: Readonly<Record<string, Growth>> = {
   usage_latencies: { grows: 'up to 40 rows per day, account and model', shrinks: never },
   callback_deliveries: {
     grows: 'a row per callback and per event',
-    shrinks: 'with the content of its task; an event about no task ' + days(deliveryRetentionMs),
+    shrinks: 'with the content of its task; an event about no task ' + days(attemptAndEventRetentionMs),
   },
   callback_attempts: { grows: 'a row per attempt, one per delivery as a rule', shrinks: byPrompts },
   create_attempts: {

@@ -17,9 +17,9 @@ const buckets: Readonly<Record<TrendRange, { readonly bucketMs: number; readonly
 };
 
 /** A period of whole buckets in UTC; the last bucket is not over yet. Unix milliseconds. */
-export type TrendBuckets = { readonly bucketMs: number; readonly startTimes: readonly number[] };
+export type TrendPeriod = { readonly bucketMs: number; readonly startTimes: readonly number[] };
 
-export function trendBuckets(range: TrendRange, nowMs: number): TrendBuckets {
+export function trendBuckets(range: TrendRange, nowMs: number): TrendPeriod {
   const { bucketMs, count } = buckets[range];
   const last = Math.floor(nowMs / bucketMs) * bucketMs;
   return { bucketMs, startTimes: Array.from({ length: count }, (_, index) => last - (count - 1 - index) * bucketMs) };

@@ -1,5 +1,5 @@
 import { many } from '../../platform/database/statement.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { maxTasksRead } from './overview-counts.ts';
 
 // Unfinished tasks that wait, and why. A task without a slot has rows in `slot_waits`; after any other failed attempt, `retry_at` is the
@@ -32,7 +32,7 @@ const attemptGrace = `interval '2 minutes'`;
 // A task that waits at several providers counts at the one of its next request.
 const waiting = `
 unfinished as materialized (
-  select id, account_id, model, state, created_at, retry_at, attempt_seen_at from tasks where ${unfinishedCondition}
+  select id, account_id, model, state, created_at, retry_at, attempt_seen_at from tasks where ${unfinishedTaskSql}
   order by created_at limit ${maxTasksRead}
 ), queued as materialized (
   select *, row_number() over (partition by pool, account_id order by ticket, queued_at, task_id) as position
@@ -62,7 +62,7 @@ const millis = (interval: string) => `(extract(epoch from ${interval}) * 1000)::
 /** The earliest next attempt; undefined for tasks that no timer wakes. */
 const nextAt = `case when reason in ('start', 'worker') then null else next_at end`;
 
-export type WaitingGroup = {
+export type WaitingByReasonAndPool = {
   readonly reason: WaitReason;
   readonly provider: string | undefined;
   readonly pool: string | undefined;
@@ -73,7 +73,7 @@ export type WaitingGroup = {
   readonly nextAt: number | undefined;
 };
 
-export const groupWaitingTasks = many<WaitingGroup>({
+export const countWaitingByReasonAndPool = many<WaitingByReasonAndPool>({
   name: 'group-waiting-tasks',
   text: `
 with ${waiting}
@@ -98,7 +98,7 @@ select account_id as "accountId", name as "accountName", count(*)::int as tasks,
 from waiting join accounts on accounts.id = account_id where reason is not null group by 1, 2 order by 3 desc, 4 desc limit 10`,
 });
 
-export type WaitingTask = Omit<WaitingGroup, 'tasks' | 'oldestMs'> & {
+export type WaitingTask = Omit<WaitingByReasonAndPool, 'tasks' | 'oldestMs'> & {
   readonly taskId: string;
   readonly accountId: string;
   readonly accountName: string;

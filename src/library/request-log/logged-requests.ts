@@ -1,6 +1,6 @@
 import { creatorJsonSql, type NamedCreator } from '../../tasks/list/task-creator.ts';
-import { parametersOf } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
+import { namedParameters } from '../../platform/database/sql-fragments.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
 
 // The log of the accounts' API calls. Its rows are written in batches after the responses, and deleted by housekeeping.
 
@@ -33,7 +33,7 @@ export const maxEndpointLength = 200;
 const timeOf = (ms: string) => `timestamptz 'epoch' + ${ms} * interval '1 millisecond'`;
 
 /** Writes a batch. A batch whose first commit was uncertain can be written again. */
-export const insertLoggedRequests = none<[requests: readonly FinishedRequest[]]>({
+export const insertLoggedRequests = noRows<[requests: readonly FinishedRequest[]]>({
   name: 'insert-api-requests',
   text: `
 insert into api_requests (id, account_id, key_id, user_id, ended_at, duration_ms, method, endpoint, tool, status, error_code, task_id)
@@ -63,7 +63,9 @@ export type RequestFilter = {
   readonly limit: number;
 };
 
-const { $, values } = parametersOf<Omit<RequestFilter, 'statusClass'> & { readonly statusClass: string | undefined }>({
+const { $, values } = namedParameters<
+  Omit<RequestFilter, 'statusClass'> & { readonly statusClass: string | undefined }
+>({
   accountId: 'uuid',
   statusClass: 'integer',
   keyId: 'uuid',

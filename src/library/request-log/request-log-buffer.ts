@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Emits } from '../../platform/metrics/emits.ts';
-import { type Database, DatabaseUnavailable } from '../../platform/database/database.ts';
+import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
+import { type Database, DatabaseUnavailableError } from '../../platform/database/database.ts';
 import { type FinishedRequest, insertLoggedRequests } from './logged-requests.ts';
 
 const maxBatchSize = 500;
@@ -20,7 +20,7 @@ export type RequestsDropped = { readonly kind: 'logged_requests_dropped'; readon
 type Deps = {
   readonly db: Pick<Database, 'run'>;
   readonly log: Pick<Logger, 'warn'>;
-  readonly events: Emits<RequestsDropped>;
+  readonly events: MetricEventSink<RequestsDropped>;
   readonly delayMs?: number;
 };
 
@@ -41,7 +41,7 @@ export function createRequestLog({ db, log, events, delayMs = batchDelayMs }: De
     try {
       await insertLoggedRequests(db, batch);
     } catch (error) {
-      if (error instanceof DatabaseUnavailable) return false;
+      if (error instanceof DatabaseUnavailableError) return false;
       log.warn({ err: error, requests: batch.length }, 'requests were not logged');
       drop(batch.length);
     }

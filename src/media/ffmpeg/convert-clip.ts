@@ -1,20 +1,20 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
-import { type ClipContainer, type ClipKind, ClipRefusal } from '../video/clip-container.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import { type ClipContainer, type ClipKind, ClipRefusedError } from '../video/clip-container.ts';
 import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from './ffmpeg.ts';
-import { cubeOf, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
-import { ReadTimeoutError, runVideoReader } from '../video/read-video.ts';
+import { generateCubeFile, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
+import { ReadTimeoutError, runVideoReader } from '../video/run-video-reader.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { maxFrameRate } from '../references/upload-rules.ts';
-import type { ClipBounds } from '../../catalogue/input/input-bounds.ts';
+import type { ClipBounds } from '../../catalogue/input/declared-field-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */
 export type ClipLimits = Pick<ClipBounds, 'maxMegabytes' | 'maxSeconds'> & { readonly maxPixels?: number };
 
 type Conversion = {
-  readonly ffmpeg: Ffmpeg;
+  readonly ffmpeg: FfmpegRunner;
   readonly kind: ClipKind;
   readonly demuxer: ClipContainer['demuxer'];
   readonly limits: ClipLimits;
@@ -44,7 +44,7 @@ const decoders = [
 
 /**
  * Converts a checked container to an MP4 with H.264 and AAC, or to an MP3, because vendors document MP3 and WAV for sound and no other
- * format. Returns its length in seconds. Only the first picture and the first sound are in it, and no metadata. Throws `ClipRefusal` for
+ * format. Returns its length in seconds. Only the first picture and the first sound are in it, and no metadata. Throws `ClipRefusedError` for
  * a clip beyond the limits and for one that cannot be decoded.
  */
 export async function convertClip(conversion: Conversion): Promise<number> {
@@ -52,7 +52,7 @@ export async function convertClip(conversion: Conversion): Promise<number> {
   const limitMs = baseLimitMs + limits.maxSeconds * limitMsPerSecond;
   const wideColors = kind === 'video' ? await readColors(fetchedPath, signal) : undefined;
   const cubePath = `${path}.cube`;
-  if (wideColors !== undefined) await writeFile(cubePath, cubeOf(wideColors));
+  if (wideColors !== undefined) await writeFile(cubePath, generateCubeFile(wideColors));
   const colors = wideColors && { wideColors, cube: basename(cubePath) };
   const args = [...inputArgs(conversion), ...(kind === 'video' ? pictureArgs(limits, colors) : ['-vn'])];
   args.push(...soundArgs(kind), ...outputArgs(limits), ...containers[kind], path);
@@ -67,7 +67,7 @@ export async function convertClip(conversion: Conversion): Promise<number> {
 /** Undefined also for a file that the reader does not know, such as an AVI, which has no HDR; ffmpeg judges a file that cannot be read. */
 async function readColors(path: string, signal: AbortSignal): Promise<WideColors | undefined> {
   const streams = await runVideoReader('streams', path, signal).catch((error: unknown) => {
-    if (error instanceof ReadTimeoutError) throw new ClipRefusal('takes too long to decode', { cause: error });
+    if (error instanceof ReadTimeoutError) throw new ClipRefusedError('takes too long to decode', { cause: error });
     if (error instanceof VideoFileError) return undefined;
     throw error;
   });
@@ -120,7 +120,7 @@ function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
 function explainFailure(error: unknown, kind: ClipKind, { maxPixels }: ClipLimits): unknown {
   if (!(error instanceof FfmpegError)) return error;
   const { exitCode, timedOut, stderr } = error.failure;
-  const refusal = (why: string) => new ClipRefusal(why, { cause: error });
+  const refusal = (why: string) => new ClipRefusedError(why, { cause: error });
   if (timedOut) return refusal('takes too long to decode');
   const cannot = refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
   if (hasTooMuchOutput(error)) return cannot;
@@ -139,17 +139,17 @@ async function checkedSeconds({ kind, path, limits, signal }: Conversion): Promi
   const { size } = await stat(path);
   if (size >= maxMegabytes * 1024 * 1024) {
     const format = kind === 'video' ? 'H.264 and AAC' : 'MP3';
-    throw new ClipRefusal(`is larger than ${maxMegabytes} MB as ${format}`);
+    throw new ClipRefusedError(`is larger than ${maxMegabytes} MB as ${format}`);
   }
   const measured = await runVideoReader(`${kind}Clip`, path, signal);
-  if (measured === undefined) throw new ClipRefusal('has no picture or sound that can be played');
+  if (measured === undefined) throw new ClipRefusedError('has no picture or sound that can be played');
   const { seconds, soundSeconds, pixels, frames } = measured;
-  if (pixels > maxPixels) throw new ClipRefusal(tooLarge(maxPixels));
+  if (pixels > maxPixels) throw new ClipRefusedError(tooLarge(maxPixels));
   // Frames end at their limit, before the seconds do.
-  if (frames >= frameLimit(maxSeconds)) throw new ClipRefusal(`has more than ${maxFrameRate} frames per second`);
+  if (frames >= frameLimit(maxSeconds)) throw new ClipRefusedError(`has more than ${maxFrameRate} frames per second`);
   if (seconds > maxSeconds + paddingSeconds) {
     const what = kind === 'video' && soundSeconds >= seconds ? 'has sound that is' : 'is';
-    throw new ClipRefusal(`${what} longer than ${maxSeconds} seconds`);
+    throw new ClipRefusedError(`${what} longer than ${maxSeconds} seconds`);
   }
   return seconds;
 }

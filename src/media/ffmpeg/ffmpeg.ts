@@ -3,12 +3,12 @@ import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
 import { commandEndingWithParent, notStartedCodes } from '../../platform/process/end-with-parent.ts';
 import { errorCode } from '../../platform/errors.ts';
 import { requireFfmpeg } from './ffmpeg-binary.ts';
 
-export type FfmpegFailure = {
+export type FfmpegFailureDetails = {
   /** Null when a signal ended it or it never started. */
   readonly exitCode: number | null;
   readonly killedBy: string | null;
@@ -23,9 +23,9 @@ export type FfmpegFailure = {
 
 export class FfmpegError extends Error {
   override readonly name = 'FfmpegError';
-  readonly failure: FfmpegFailure;
+  readonly failure: FfmpegFailureDetails;
 
-  constructor(failure: FfmpegFailure) {
+  constructor(failure: FfmpegFailureDetails) {
     super(`ffmpeg ${howItEnded(failure)}${failure.stderr && `: ${failure.stderr}`}`, { cause: failure.cause });
     this.failure = failure;
   }
@@ -41,7 +41,7 @@ export function isCausedByDisk({ failure }: FfmpegError): boolean {
   return /No space left on device|Disk quota exceeded|Read-only file system/.test(failure.stderr);
 }
 
-function howItEnded(failure: FfmpegFailure): string {
+function howItEnded(failure: FfmpegFailureDetails): string {
   if (failure.timedOut) return 'took too long and was killed';
   if (failure.stalled) return 'made no progress and was killed';
   if (failure.killedBy !== null) return `was killed by ${failure.killedBy}`;
@@ -66,7 +66,7 @@ const mostOutputBytes = 16 * 1024 * 1024;
 const execute = promisify(execFile);
 
 /** Returns the function that runs ffmpeg. Throws as `requireFfmpeg` does. */
-export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
+export function createFfmpeg(options: { readonly path?: string } = {}): FfmpegRunner {
   const binary = requireFfmpeg(options.path);
   return async ({ args, cwd, signal, stallMs = longestStallMs, limitMs, onFrame }) => {
     signal.throwIfAborted();
@@ -109,7 +109,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
 }
 
 /** `code` is an exit code, or a system's error such as EMFILE when the child was not started. */
-function endOf(error: unknown): Omit<FfmpegFailure, 'stalled' | 'timedOut'> {
+function endOf(error: unknown): Omit<FfmpegFailureDetails, 'stalled' | 'timedOut'> {
   // `execFile` rejects with this type, by its documentation.
   const { code, signal, stderr = '' } = error as ExecFileException;
   const exitCode = typeof code === 'number' && !notStartedCodes.includes(code) ? code : null;

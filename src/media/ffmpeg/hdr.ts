@@ -83,7 +83,7 @@ function hlgScene(value: number): number {
 }
 
 /** Returns a color of BT.709 as a display shows it; values are 0 to 1. */
-export function toSdr({ curve, gamut }: WideColors, color: Color): Color {
+export function convertColorToSdr({ curve, gamut }: WideColors, color: Color): Color {
   const light = linear[curve](color);
   const inGamut = each(
     [0, 1, 2].map((row) => sum(toBt709[gamut][row] ?? [0, 0, 0], light)) as unknown as Color,
@@ -104,19 +104,20 @@ function compressed(value: number): number {
 const sidePoints = 64;
 
 /** Yields the table in the format of `.cube` files, in parts, because all of it takes half a second: red changes fastest. */
-export function* cubeOf(colors: WideColors): Generator<string> {
+export function* generateCubeFile(colors: WideColors): Generator<string> {
   yield `LUT_3D_SIZE ${sidePoints}\n`;
   for (const row of rowsOf(colors, sidePoints))
     yield row.map((color) => `${color.map((value) => value.toFixed(5)).join(' ')}\n`).join('');
 }
 
-export function cubeColors(colors: WideColors, points: number): Float32Array {
+export function sdrColorTable(colors: WideColors, points: number): Float32Array {
   return Float32Array.from([...rowsOf(colors, points)].flat(2));
 }
 
 function* rowsOf(colors: WideColors, points: number): Generator<readonly Color[]> {
   const steps = Array.from({ length: points }, (_, index) => index / (points - 1));
-  for (const blue of steps) for (const green of steps) yield steps.map((red) => toSdr(colors, [red, green, blue]));
+  for (const blue of steps)
+    for (const green of steps) yield steps.map((red) => convertColorToSdr(colors, [red, green, blue]));
 }
 
 /** Filters that convert to BT.709. `cube` is the name of a file in the working folder of ffmpeg. */

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { jpegFilters, pictureLimitMs } from './poster.ts';
-import { runVideoReader } from '../video/read-video.ts';
+import { runVideoReader } from '../video/run-video-reader.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** ffmpeg counts from the start of the first stream, which may precede that of the pictures. */
@@ -12,7 +12,7 @@ type LastFrameOptions = FrameSize & { readonly signal: AbortSignal };
 
 /** Writes the last picture of a video as a JPEG of its size. Rejects with `FfmpegError` when it cannot be decoded there. */
 export async function makeLastFrame(
-  ffmpeg: Ffmpeg,
+  ffmpeg: FfmpegRunner,
   videoPath: string,
   framePath: string,
   { signal, ...size }: LastFrameOptions,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
-import { isPhotoFormat, sharp } from '../pictures/image-library.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import { isJpegPngOrWebp, sharp } from '../pictures/restricted-sharp.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 
 /** After the opening fade and before the end, where a film most often shows its subject. */
@@ -17,7 +17,7 @@ export function jpegFilters({ widthPx, heightPx }: FrameSize): string {
 const maxSide = 960;
 
 /** The size of a video's poster: its shape, never larger than itself. */
-export function posterSize({ widthPx, heightPx }: FrameSize): FrameSize {
+export function calculatePosterSize({ widthPx, heightPx }: FrameSize): FrameSize {
   const scale = Math.min(1, maxSide / Math.max(widthPx, heightPx));
   const side = (pixels: number) => Math.max(1, Math.round(pixels * scale));
   return { widthPx: side(widthPx), heightPx: side(heightPx) };
@@ -33,7 +33,7 @@ type PosterOptions = FrameSize & { readonly durationSeconds: number; readonly si
 
 /** Writes the picture at 40 % of a video of this size as a JPEG. Rejects with `FfmpegError` when it cannot be decoded there. */
 export async function makePoster(
-  ffmpeg: Ffmpeg,
+  ffmpeg: FfmpegRunner,
   videoPath: string,
   posterPath: string,
   { durationSeconds, signal, ...video }: PosterOptions,
@@ -44,7 +44,7 @@ export async function makePoster(
     // cost and takes a neighbor at worst; `-update 1` writes a single picture.
     args: ['-skip_frame', 'noref', '-ss', atSeconds, ...untrustedInputArguments({ demuxer: 'mov', path: videoPath })]
       .concat(['-frames:v', '1', '-an', '-threads', `${ffmpegThreads}`])
-      .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
+      .concat(['-vf', jpegFilters(calculatePosterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
       .concat(['-f', 'image2', '-update', '1'])
       .concat(posterPath),
     cwd: dirname(posterPath),
@@ -59,9 +59,9 @@ const endOfImage = 0xff_d9;
 
 /** True for a whole JPEG of the size of this video's poster. It is not decoded, which would cost almost as much as making one. */
 export async function isPosterSizedJpeg(path: string, video: FrameSize): Promise<boolean> {
-  const { widthPx, heightPx } = posterSize(video);
+  const { widthPx, heightPx } = calculatePosterSize(video);
   const bytes = await readFile(path);
-  if (!isPhotoFormat(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
+  if (!isJpegPngOrWebp(bytes) || bytes.readUInt16BE(bytes.length - 2) !== endOfImage) return false;
   const header = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch(() => undefined);

@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp';
-import { damagedImage, ImageRefusal, requireImageSides } from './reencode-jpeg-png-webp.ts';
-import { sharp } from './image-library.ts';
+import { damagedImageError, ImageRefusedError, requireImageSides } from './reencode-jpeg-png-webp.ts';
+import { sharp } from './restricted-sharp.ts';
 
 // libvips reads no BMP. Each pixel is read with its bounds checked, so a crafted file can be refused only.
 
@@ -18,13 +18,13 @@ type Header = {
   readonly compression: number;
 };
 
-/** Decodes an uncompressed BMP of 1, 4, 8, 16, 24 or 32 bits. Throws `ImageRefusal`. */
+/** Decodes an uncompressed BMP of 1, 4, 8, 16, 24 or 32 bits. Throws `ImageRefusedError`. */
 export function decodeBmp(bytes: Buffer): Sharp {
   const header = orDamaged(() => headerOf(bytes));
   const { width, height, bits, compression } = header;
   requireImageSides(width, height);
   if (![uncompressed, withMasks, withAlphaMask].includes(compression) || ![1, 4, 8, 16, 24, 32].includes(bits))
-    throw new ImageRefusal('is a compressed BMP image', { reason: 'format' });
+    throw new ImageRefusedError('is a compressed BMP image', { reason: 'format' });
   const pixels = orDamaged(() => pixelsOf(bytes, header));
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 }
@@ -34,7 +34,7 @@ function orDamaged<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw damagedImage(error);
+    throw damagedImageError(error);
   }
 }
 

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Sharp } from 'sharp';
-import { damagedImage, ImageRefusal, requireImageSides } from './reencode-jpeg-png-webp.ts';
+import { damagedImageError, ImageRefusedError, requireImageSides } from './reencode-jpeg-png-webp.ts';
 import { heifColorsOf, convertToSrgb } from './heif-colors.ts';
-import { sharp } from './image-library.ts';
+import { sharp } from './restricted-sharp.ts';
 
 /** The parts of the library that are used; its own types are those of another entry. */
 type HeifImage = {
@@ -24,19 +24,19 @@ type Library = {
   readonly heif_chroma: Readonly<Record<'heif_chroma_interleaved_RGB' | 'heif_chroma_interleaved_RGBA', unknown>>;
 };
 
-/** Decodes the main picture of a HEIC, upright. sharp reads AVIF, but not the HEVC of phones. Throws `ImageRefusal`. */
+/** Decodes the main picture of a HEIC, upright. sharp reads AVIF, but not the HEVC of phones. Throws `ImageRefusedError`. */
 export async function decodeHeic(bytes: Buffer): Promise<Sharp> {
   // The package is CommonJS, and declares no types for this entry.
   const library = createRequire(import.meta.url)('libheif-js/wasm-bundle') as Library;
   const images = new library.HeifDecoder().decode(bytes);
   const image = images.find((one) => one.is_primary()) ?? images[0];
-  if (image === undefined) throw damagedImage(new Error('the file has no picture'));
+  if (image === undefined) throw damagedImageError(new Error('the file has no picture'));
   // The size that the file claims. The library refuses a picture of another size, and the process ends if it takes too much memory.
   const [width, height] = [image.get_width(), image.get_height()];
   requireImageSides(width, height);
   if (width * height > maxPixels) {
     const megapixels = Math.round((width * height) / 1e6);
-    throw new ImageRefusal(
+    throw new ImageRefusedError(
       `has ${megapixels} megapixels; a HEIC image may have ${maxPixels / 1e6}, so send it as JPEG`,
     );
   }
@@ -54,7 +54,7 @@ function pixelsOf(library: Library, image: HeifImage) {
   const chroma = library.heif_chroma[`heif_chroma_interleaved_RGB${channels === 4 ? 'A' : ''}`];
   const decoded = library.heif_js_decode_image2(image.handle, library.heif_colorspace.heif_colorspace_RGB, chroma);
   const [plane] = decoded.channels ?? [];
-  if (plane === undefined) throw damagedImage(new Error(`the picture cannot be decoded: ${decoded.message}`));
+  if (plane === undefined) throw damagedImageError(new Error(`the picture cannot be decoded: ${decoded.message}`));
   const { width, height, stride, data } = plane;
   const rowBytes = width * channels;
   // Rows may be padded.

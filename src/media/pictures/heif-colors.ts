@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { cubeColors, type WideColors, wideColorsOf } from '../ffmpeg/hdr.ts';
-import { sharp } from './image-library.ts';
+import { sdrColorTable, type WideColors, wideColorsOf } from '../ffmpeg/hdr.ts';
+import { sharp } from './restricted-sharp.ts';
 import { type Box, boxesInMemory } from '../video/mp4-boxes.ts';
 
 /** The colors of a HEIC or AVIF. Phones write Display P3 as an ICC profile, cameras PQ or HLG as numbers. */
@@ -39,7 +39,7 @@ type Pixels = { readonly data: Uint8Array; readonly channels: 3 | 4 };
 
 /** Converts pixels to sRGB where they are, because a copy of a photo could take 100 MB. */
 export async function convertToSrgb(pixels: Pixels, { profile, wide }: HeifColors): Promise<void> {
-  const table = profile === undefined ? wide && cubeColors(wide, sidePoints) : await profileColors(profile);
+  const table = profile === undefined ? wide && sdrColorTable(wide, sidePoints) : await profileColors(profile);
   if (table !== undefined) interpolate(pixels, table);
 }
 

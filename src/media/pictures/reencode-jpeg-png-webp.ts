@@ -1,18 +1,21 @@
 import type { Sharp } from 'sharp';
 import { formatOfBytes } from '../references/file-format.ts';
-import { isPhotoFormat, sharp } from './image-library.ts';
+import { isJpegPngOrWebp, sharp } from './restricted-sharp.ts';
 import { imageSidePx } from '../references/upload-rules.ts';
 
 /** The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. */
 const maxDecodeSeconds = 300;
 
 /** An image that is refused; `message` continues the name of the image: `is animated`. */
-export class ImageRefusal extends Error {
-  override readonly name = 'ImageRefusal';
+export class ImageRefusedError extends Error {
+  override readonly name = 'ImageRefusedError';
   /** `format`: another format is accepted. `damage`: the file is not whole. `crash`: its decoder crashed, or took too much memory. */
   readonly reason: 'format' | 'damage' | 'crash' | undefined;
 
-  constructor(message: string, options: { readonly cause?: unknown; readonly reason?: ImageRefusal['reason'] } = {}) {
+  constructor(
+    message: string,
+    options: { readonly cause?: unknown; readonly reason?: ImageRefusedError['reason'] } = {},
+  ) {
     super(message, options);
     this.reason = options.reason;
   }
@@ -22,12 +25,12 @@ export type PlainJpeg = { readonly jpeg: Buffer; readonly widthPx: number; reado
 
 /**
  * Decodes an untrusted JPEG, PNG or WebP into a plain picture that every provider accepts. `reencodeAnyImage` decodes every other format in a
- * process of its own. Throws `ImageRefusal`.
+ * process of its own. Throws `ImageRefusedError`.
  */
 export async function reencodeJpegPngOrWebp(bytes: Buffer, maxSeconds = maxDecodeSeconds): Promise<PlainJpeg> {
-  if (!isPhotoFormat(bytes)) throw unreadableImage(bytes);
-  await checkImageHeader(bytes);
-  if (isAnimatedPng(bytes)) throw new ImageRefusal('is animated; send a still image');
+  if (!isJpegPngOrWebp(bytes)) throw unreadableImageError(bytes);
+  await requireValidImageHeader(bytes);
+  if (isAnimatedPng(bytes)) throw new ImageRefusedError('is animated; send a still image');
   return await toPlainImage(sharp(bytes, untrustedImageOptions), maxSeconds);
 }
 
@@ -53,39 +56,39 @@ export async function toPlainImage(image: Sharp, maxSeconds = maxDecodeSeconds):
       if (isLate || (error instanceof Error && error.message.startsWith('timeout: '))) {
         throw new Error(`an image was not decoded within ${maxSeconds} s`, { cause: error });
       }
-      throw damagedImage(error);
+      throw damagedImageError(error);
     });
   return { jpeg: data, widthPx: info.width, heightPx: info.height };
 }
 
 /** Reads the header alone: a bomb is refused by the size it claims, before a pixel of it is unpacked. */
-export async function checkImageHeader(bytes: Buffer): Promise<void> {
+export async function requireValidImageHeader(bytes: Buffer): Promise<void> {
   const header = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch((error: unknown) => {
-      throw unreadableImage(bytes, error);
+      throw unreadableImageError(bytes, error);
     });
   const { width, height, pages = 1, format } = header;
-  if (pages > 1 && format === 'tiff') throw new ImageRefusal(`has ${pages} pages; send a single image`);
-  if (pages > 1) throw new ImageRefusal('is animated; send a still image');
+  if (pages > 1 && format === 'tiff') throw new ImageRefusedError(`has ${pages} pages; send a single image`);
+  if (pages > 1) throw new ImageRefusedError('is animated; send a still image');
   requireImageSides(width, height);
 }
 
 export function requireImageSides(width: number, height: number): void {
   const { min, max } = imageSidePx;
   if (Math.min(width, height) < min || Math.max(width, height) > max)
-    throw new ImageRefusal(`is ${width}×${height} px; each side must have ${min} to ${max} px`);
+    throw new ImageRefusedError(`is ${width}×${height} px; each side must have ${min} to ${max} px`);
 }
 
-export function damagedImage(cause: unknown): ImageRefusal {
-  return new ImageRefusal('is damaged or cut off', { cause, reason: 'damage' });
+export function damagedImageError(cause: unknown): ImageRefusedError {
+  return new ImageRefusedError('is damaged or cut off', { cause, reason: 'damage' });
 }
 
 /** Names the format of a file that is no image, or none that is accepted. */
-export function unreadableImage(bytes: Buffer, cause?: unknown): ImageRefusal {
-  if (bytes.length === 0) return new ImageRefusal('is empty', { cause });
-  const format = isPhotoFormat(bytes) ? undefined : formatOfBytes(bytes);
-  return new ImageRefusal(`is ${format?.name ?? 'not a readable image'}`, { cause, reason: 'format' });
+export function unreadableImageError(bytes: Buffer, cause?: unknown): ImageRefusedError {
+  if (bytes.length === 0) return new ImageRefusedError('is empty', { cause });
+  const format = isJpegPngOrWebp(bytes) ? undefined : formatOfBytes(bytes);
+  return new ImageRefusedError(`is ${format?.name ?? 'not a readable image'}`, { cause, reason: 'format' });
 }
 
 /** libvips reads the first frame only, so this searches for the chunk of an animated PNG before its pixels. */

@@ -4,15 +4,15 @@ import { formatOfBytes } from '../references/file-format.ts';
 import { decodeBmp } from './decode-bmp.ts';
 import { decodeHeic } from './decode-heic.ts';
 import {
-  checkImageHeader,
-  damagedImage,
-  ImageRefusal,
-  unreadableImage,
+  requireValidImageHeader,
+  damagedImageError,
+  ImageRefusedError,
+  unreadableImageError,
   toPlainImage,
   untrustedImageOptions,
 } from './reencode-jpeg-png-webp.ts';
 import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
-import { sharp } from './image-library.ts';
+import { sharp } from './restricted-sharp.ts';
 import { refuseRawPhoto } from './refuse-raw-photo.ts';
 
 // This runs in the process of `video-reader.ts` alone, because a crafted file can crash a decoder or use up all memory.
@@ -21,7 +21,7 @@ sharp.unblock({ operation: ['Heif', 'Nsgif', 'Tiff'].map((format) => `VipsForeig
 
 export type JpegOrRefusal =
   | { readonly jpeg: Uint8Array; readonly widthPx: number; readonly heightPx: number }
-  | { readonly refusal: string; readonly reason: ImageRefusal['reason'] };
+  | { readonly refusal: string; readonly reason: ImageRefusedError['reason'] };
 
 /** Decodes a HEIC, AVIF, GIF, BMP or TIFF. */
 export async function reencodeOtherFormatsUnsafely(path: string): Promise<JpegOrRefusal> {
@@ -29,7 +29,7 @@ export async function reencodeOtherFormatsUnsafely(path: string): Promise<JpegOr
   try {
     return await decodePicture(bytes);
   } catch (error) {
-    if (error instanceof ImageRefusal) return { refusal: error.message, reason: error.reason };
+    if (error instanceof ImageRefusedError) return { refusal: error.message, reason: error.reason };
     throw error;
   }
 }
@@ -39,12 +39,12 @@ async function decodePicture(bytes: Buffer): Promise<JpegOrRefusal> {
   if (name === 'a HEIC image') return await toPlainImage(await decodeHeic(bytes));
   if (name === 'a BMP image') return await toPlainImage(decodeBmp(bytes));
   if (name === 'a TIFF image') refuseRawPhoto(bytes);
-  else if (name !== 'an AVIF image' && name !== 'a GIF image') throw unreadableImage(bytes);
+  else if (name !== 'an AVIF image' && name !== 'a GIF image') throw unreadableImageError(bytes);
   if (/^[^]{4}ftypavis/.test(bytes.toString('latin1', 0, 12)))
-    throw new ImageRefusal('is animated; send a still image');
-  await checkImageHeader(bytes).catch((error: unknown) => {
+    throw new ImageRefusedError('is animated; send a still image');
+  await requireValidImageHeader(bytes).catch((error: unknown) => {
     // Its first bytes are those of the format.
-    throw error instanceof ImageRefusal && error.reason === 'format' ? damagedImage(error) : error;
+    throw error instanceof ImageRefusedError && error.reason === 'format' ? damagedImageError(error) : error;
   });
   const image = sharp(bytes, untrustedImageOptions);
   const colors = name === 'an AVIF image' ? heifColorsOf(bytes) : {};

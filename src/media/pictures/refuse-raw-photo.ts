@@ -1,4 +1,4 @@
-import { ImageRefusal } from './reencode-jpeg-png-webp.ts';
+import { ImageRefusedError } from './reencode-jpeg-png-webp.ts';
 
 const reducedImage = 254;
 const dngVersion = 50_706;
@@ -22,6 +22,6 @@ export function refuseRawPhoto(bytes: Buffer): void {
     tag += 1, at += 12
   ) {
     const isPreview = short(at) === reducedImage && (long(at + 8) & 1) === 1;
-    if (isPreview || short(at) === dngVersion) throw new ImageRefusal('is a raw photo', { reason: 'format' });
+    if (isPreview || short(at) === dngVersion) throw new ImageRefusedError('is a raw photo', { reason: 'format' });
   }
 }

@@ -3,7 +3,7 @@ import type { FieldError } from '../../platform/text/field-errors.ts';
 import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { type FrameSize, lastFrameRefusal } from '../../catalogue/media/frame-size.ts';
 import { uploadFromUrl, kindByStoredName } from './upload-rules.ts';
-import { listUsableUploads } from './upload-rows.ts';
+import { findUsableUploadsByIds } from './upload-rows.ts';
 
 type Request = {
   readonly accountId: string;
@@ -20,7 +20,7 @@ const takes = { image: 'an image', video: 'a video', audio: 'an audio file' } as
  * Returns the errors of the uploaded files that a request names: each must belong to the account and fit the field. Other accounts' files are
  * refused like expired ones.
  */
-export async function uploadErrors(
+export async function findNamedUploadErrors(
   db: Pick<Database, 'run'>,
   { accountId, publicUrl, input, refuseSize }: Request,
 ): Promise<readonly FieldError[]> {
@@ -30,7 +30,7 @@ export async function uploadErrors(
   });
   if (named.length === 0) return [];
   const ids = named.map(({ uploadId }) => uploadId);
-  const usable = new Map((await listUsableUploads(db, accountId, ids)).map((one) => [one.uploadId, one]));
+  const usable = new Map((await findUsableUploadsByIds(db, accountId, ids)).map((one) => [one.uploadId, one]));
   const problems = named.flatMap(({ path, kind, uploadId, fileName }) => {
     const [uploaded, stored] = [kindByStoredName[fileName], usable.get(uploadId)];
     if (stored?.fileName !== fileName)

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Head } from '../../platform/outbound/body/read-response.ts';
+import type { ResponseHead } from '../../platform/outbound/body/read-response.ts';
 import type { GuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import type { FailCode } from '../../catalogue/tasks/fail-code.ts';
-import type { MediaKind } from '../../catalogue/input/input-bounds.ts';
+import type { MediaKind } from '../../catalogue/input/declared-field-bounds.ts';
 
 export type MediaToFetch = {
   readonly url: string;
@@ -60,7 +60,7 @@ export async function fetchEach<Settings extends FetchSettings, Fetched>(
 }
 
 /** Writes the bytes of a source to a new file at `path`. Throws `TaskError`; an error that the source did not cause may be retried. */
-export async function downloadMedia(
+export async function downloadOrCopyMedia(
   { client, readUpload, signal }: Omit<FetchSettings, 'folder'>,
   source: MediaToFetch,
   path: string,
@@ -96,7 +96,7 @@ const usualPauseMs = 2_000;
 const maxPauseMs = 30_000;
 
 /** Returns the pause that a busy server requests; undefined for every other answer, which is final. */
-function pauseBeforeRetry({ status, headers }: Head): number | undefined {
+function pauseBeforeRetry({ status, headers }: ResponseHead): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const requested = headers['retry-after'];
   const ms =

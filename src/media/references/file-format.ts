@@ -2,22 +2,23 @@ import { open } from 'node:fs/promises';
 import type { UploadKind } from './upload-rules.ts';
 
 /** The format of a file, by its first bytes. `name` follows "is": `an MP4 video`. */
-export type FileFormat = { readonly name: string; readonly kind: UploadKind | 'other' };
+export type DetectedFormat = { readonly name: string; readonly kind: UploadKind | 'other' };
 
 /** The beginning of a web page may need that much before its first tag. */
 export const bytesToDetectFormat = 4096;
 
-export async function formatOfFile(path: string): Promise<FileFormat | undefined> {
+export async function formatOfFile(path: string): Promise<DetectedFormat | undefined> {
   await using handle = await open(path);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesToDetectFormat), 0, bytesToDetectFormat, 0);
   return formatOfBytes(buffer.subarray(0, bytesRead));
 }
 
 /** Returns the format of a file that begins so; undefined for an unknown one. Messages need it, so it includes what is refused. */
-export function formatOfBytes(start: Buffer): FileFormat | undefined {
+export function formatOfBytes(start: Buffer): DetectedFormat | undefined {
   const text = start.toString('latin1', 0, bytesToDetectFormat);
   for (const [kind, names] of Object.entries(signatures))
-    for (const [name, signature] of names) if (signature.test(text)) return { name, kind: kind as FileFormat['kind'] }; // The keys are those of the table.
+    for (const [name, signature] of names)
+      if (signature.test(text)) return { name, kind: kind as DetectedFormat['kind'] }; // The keys are those of the table.
   return isText(start) ? { name: 'plain text', kind: 'other' } : undefined;
 }
 
@@ -29,7 +30,7 @@ const markup = (tag: string) => new RegExp(String.raw`${spaces}(?:<\?xml[^>]*>\s
 
 // oxlint-disable no-control-regex -- the first bytes of files are often control characters
 /** The first match counts, so that the more specific ones come first. */
-const signatures: Readonly<Record<FileFormat['kind'], readonly (readonly [name: string, signature: RegExp])[]>> = {
+const signatures: Readonly<Record<DetectedFormat['kind'], readonly (readonly [name: string, signature: RegExp])[]>> = {
   image: [
     ['a JPEG image', /^\xff\xd8\xff/],
     ['a PNG image', /^\x89PNG\r\n\x1a\n/],

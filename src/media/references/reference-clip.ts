@@ -1,26 +1,32 @@
-import type { ReferenceClip } from '../../catalogue/media/media-by-role.ts';
+import type { PreparedReferenceClip } from '../../catalogue/media/media-by-role.ts';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
-import { ClipRefusal, type ClipKind, clipContainerOf } from '../video/clip-container.ts';
+import { createSlotsPerKey } from '../../platform/outbound/deadlines-and-slots.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import { ClipRefusedError, type ClipKind, clipContainerOf } from '../video/clip-container.ts';
 import { type ClipLimits, convertClip } from '../ffmpeg/convert-clip.ts';
-import { downloadMedia, fetchEach, type FetchSettings, invalidMediaError, type MediaToFetch } from './fetch-media.ts';
+import {
+  downloadOrCopyMedia,
+  fetchEach,
+  type FetchSettings,
+  invalidMediaError,
+  type MediaToFetch,
+} from './fetch-media.ts';
 import { formatOfFile } from './file-format.ts';
 import { ffmpegThreads } from '../ffmpeg/untrusted-input.ts';
-import { whatToSend } from './upload-rules.ts';
+import { whatToSendText } from './upload-rules.ts';
 
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;
   readonly limits: ClipLimits;
   /** The clips become `video-0.mp4`, `audio-0.mp3`, … in the folder. */
   readonly sources: readonly MediaToFetch[];
-  readonly ffmpeg: Ffmpeg;
+  readonly ffmpeg: FfmpegRunner;
 };
 
 /** Clips that are converted at the same time in this process: each needs memory for its frames, and `ffmpegThreads` cores. */
-const converting = createSlots({
+const converting = createSlotsPerKey({
   maxHeld: Math.max(1, Math.floor(availableParallelism() / ffmpegThreads)),
   maxWaiting: 1000,
   maxWaitMs: 60 * 60_000,
@@ -47,13 +53,13 @@ async function fetchOne(
   request: Omit<FetchReferenceClips, 'sources'>,
   index: number,
   source: MediaToFetch,
-): Promise<ReferenceClip> {
+): Promise<PreparedReferenceClip> {
   const { kind, limits, folder, signal, ffmpeg } = request;
   const { extension, accept } = forms[kind];
   const fetchedPath = join(folder, `${kind}-${index}.fetched`);
   const { maxMegabytes } = limits;
   const timeoutMs = baseTimeoutMs + maxMegabytes * timeoutMsPerMegabyte;
-  await downloadMedia(request, source, fetchedPath, { kind, maxMegabytes, timeoutMs, accept });
+  await downloadOrCopyMedia(request, source, fetchedPath, { kind, maxMegabytes, timeoutMs, accept });
   const path = join(folder, `${kind}-${index}.${extension}`);
   try {
     const demuxer = await demuxerOf(kind, fetchedPath, limits);
@@ -62,7 +68,7 @@ async function fetchOne(
     await rm(fetchedPath);
     return { path, seconds };
   } catch (error) {
-    throw error instanceof ClipRefusal ? invalidMediaError(kind, source, error.message, error) : error;
+    throw error instanceof ClipRefusedError ? invalidMediaError(kind, source, error.message, error) : error;
   }
 }
 
@@ -74,5 +80,5 @@ async function demuxerOf(kind: ClipKind, path: string, { maxMegabytes, maxSecond
     (container?.kind === 'video' ? found?.replace(/ file$/, ' video') : found) ??
     `not a readable ${kind === 'video' ? 'video' : 'sound file'}`;
   const limits = `of at most ${maxMegabytes} MB and ${maxSeconds} seconds`;
-  throw new ClipRefusal(`is ${name}; ${whatToSend(kind, limits)}`);
+  throw new ClipRefusedError(`is ${name}; ${whatToSendText(kind, limits)}`);
 }

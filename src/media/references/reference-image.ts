@@ -1,9 +1,15 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
-import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
-import { downloadMedia, fetchEach, type FetchSettings, invalidMediaError, type MediaToFetch } from './fetch-media.ts';
-import { ImageRefusal } from '../pictures/reencode-jpeg-png-webp.ts';
+import type { PreparedReferenceImage } from '../../catalogue/media/media-by-role.ts';
+import { createSlotsPerKey } from '../../platform/outbound/deadlines-and-slots.ts';
+import {
+  downloadOrCopyMedia,
+  fetchEach,
+  type FetchSettings,
+  invalidMediaError,
+  type MediaToFetch,
+} from './fetch-media.ts';
+import { ImageRefusedError } from '../pictures/reencode-jpeg-png-webp.ts';
 import { reencodeAnyImage } from '../pictures/reencode-any-image.ts';
 import { maxFetchedImageMegabytes } from './upload-rules.ts';
 
@@ -20,7 +26,7 @@ const limits = {
 } as const;
 
 /** Images that are decoded at the same time in this process: each may need 300 MB at 6000 by 6000 px. None waits in memory. */
-const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
+const decoding = createSlotsPerKey({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
 
 /**
  * Fetches, checks and re-encodes the reference images, in the order of `sources`. Throws `TaskError` for the first invalid one. An error
@@ -30,10 +36,10 @@ export function fetchReferenceImages({ sources, ...settings }: FetchReferenceIma
   return fetchEach(sources, settings, fetchOne);
 }
 
-async function fetchOne(settings: FetchSettings, index: number, source: MediaToFetch): Promise<ReferenceImage> {
+async function fetchOne(settings: FetchSettings, index: number, source: MediaToFetch): Promise<PreparedReferenceImage> {
   const { folder, signal } = settings;
   const fetchedPath = join(folder, `image-${index}.fetched`);
-  await downloadMedia(settings, source, fetchedPath, limits);
+  await downloadOrCopyMedia(settings, source, fetchedPath, limits);
   const path = join(folder, `image-${index}.jpg`);
   const reencode = async () => {
     const { jpeg, ...size } = await reencodeAnyImage(fetchedPath, { maxMegabytes: maxFetchedImageMegabytes, signal });
@@ -41,7 +47,7 @@ async function fetchOne(settings: FetchSettings, index: number, source: MediaToF
     return size;
   };
   const size = await decoding.hold('image', signal, reencode).catch((error: unknown) => {
-    throw error instanceof ImageRefusal ? invalidMediaError('image', source, error.message, error) : error;
+    throw error instanceof ImageRefusedError ? invalidMediaError('image', source, error.message, error) : error;
   });
   await rm(fetchedPath);
   return { path, ...size };

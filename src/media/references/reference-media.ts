@@ -1,5 +1,5 @@
-import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import type { PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
 import { mediaUrlsOf, type ModelInput, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { inputFields } from '../../catalogue/input/input-fields.ts';
 import { type FetchSettings, invalidMediaError } from './fetch-media.ts';
@@ -13,7 +13,7 @@ export type ReferenceMediaRequest = Pick<FetchSettings, 'folder' | 'signal'> & {
   readonly bounds: ModelInput | undefined;
 };
 
-type FetchReferenceMedia = ReferenceMediaRequest & FetchSettings & { readonly ffmpeg: Ffmpeg };
+type FetchReferenceMedia = ReferenceMediaRequest & FetchSettings & { readonly ffmpeg: FfmpegRunner };
 
 /** The limits of a model that was removed from the catalogue. */
 const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
@@ -25,7 +25,7 @@ export async function fetchReferenceMedia({
   bounds,
   ffmpeg,
   ...settings
-}: FetchReferenceMedia): Promise<ReferenceMedia> {
+}: FetchReferenceMedia): Promise<PreparedMediaByRole> {
   const media = mediaUrlsOf(input);
   const sourcesOf = (kind: string) => media.filter((source) => source.kind === kind);
   const sources = sourcesOf('image');

@@ -5,30 +5,30 @@ import pLimit from 'p-limit';
 import { v4 as uuidv4 } from 'uuid';
 import {
   imageLimitsText,
-  maxUploadBytes,
+  maxUploadBytesOfKind,
   maxUploadMegabytes,
-  mediaFormats,
-  type Upload,
+  formatsTextByKind,
+  type UploadIdAndName,
   type StoredUploadName,
   uploadKey,
   kindByStoredName,
-  whatToSend,
+  whatToSendText,
 } from './upload-rules.ts';
-import { type FileFormat, formatOfFile } from './file-format.ts';
+import { type DetectedFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
-import { ClipRefusal, clipContainerOf } from '../video/clip-container.ts';
-import { ImageRefusal } from '../pictures/reencode-jpeg-png-webp.ts';
+import { ClipRefusedError, clipContainerOf } from '../video/clip-container.ts';
+import { ImageRefusedError } from '../pictures/reencode-jpeg-png-webp.ts';
 import { reencodeAnyImage } from '../pictures/reencode-any-image.ts';
-import { AccountClosed } from '../../accounts/accounts.ts';
+import { AccountClosedError } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { abandonUpload, reserveUpload, confirmUpload, confirmOrReuseUpload, reuseUpload } from './upload-rows.ts';
+import { expireFailedUpload, reserveUpload, confirmUpload, confirmOrReuseUpload, reuseUpload } from './upload-rows.ts';
 
 export type ReceiveFile = (path: string) => Promise<void>;
 
 /** `why` completes a sentence whose subject is the file. */
 export type UploadOutcome =
-  | { readonly kind: 'stored'; readonly upload: Upload; readonly expiresAt: number }
+  | { readonly kind: 'stored'; readonly upload: UploadIdAndName; readonly expiresAt: number }
   | { readonly kind: 'too_many' }
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -73,7 +73,8 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
       const checked = await (isImage ? limited(() => checkImage(folder, path)) : checkClip(path, format));
       return await store(accountId, { ...checked, sha256 });
     } catch (error) {
-      if (error instanceof ImageRefusal || error instanceof ClipRefusal) return { kind: 'refused', why: error.message };
+      if (error instanceof ImageRefusedError || error instanceof ClipRefusedError)
+        return { kind: 'refused', why: error.message };
       throw error;
     } finally {
       await rm(folder, { recursive: true, force: true });
@@ -85,7 +86,7 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
     { fileName, path, sha256, widthPx, heightPx }: Received,
   ): Promise<UploadOutcome> {
     // A random id, so that no client can guess those of other accounts.
-    const upload: Upload = { uploadId: uuidv4(), fileName };
+    const upload: UploadIdAndName = { uploadId: uuidv4(), fileName };
     const { size: bytes } = await stat(path);
     const added = await reserveUpload(db, { ...upload, accountId, bytes, retentionMs, widthPx, heightPx });
     if (added === undefined) return { kind: 'too_many' };
@@ -93,17 +94,17 @@ export function createStoreUpload({ db, resultStore, retentionMs, workFolder }: 
       await resultStore.put(uploadKey(upload), path);
       const other = sha256 && (await confirmOrReuseUpload(db, { ...upload, accountId, sha256, retentionMs }));
       if (other !== undefined) {
-        await abandonUpload(db, upload.uploadId);
+        await expireFailedUpload(db, upload.uploadId);
         return { kind: 'stored', upload: other, expiresAt: other.expiresAt };
       }
       if ((await confirmUpload(db, upload.uploadId, sha256)) === undefined) {
         // The account was closed in between, and its files were deleted.
         await resultStore.delete(uploadKey(upload));
-        throw new AccountClosed(accountId);
+        throw new AccountClosedError(accountId);
       }
     } catch (error) {
       // The store may have the file despite the error, so the row stays until the file is deleted.
-      await abandonUpload(db, upload.uploadId).catch(() => undefined);
+      await expireFailedUpload(db, upload.uploadId).catch(() => undefined);
       throw error;
     }
     return { kind: 'stored', upload, expiresAt: added.expiresAt };
@@ -119,14 +120,14 @@ async function checkImage(folder: string, received: string): Promise<Checked> {
 }
 
 const everyKind = [
-  whatToSend('image', imageLimitsText(maxUploadMegabytes.image)),
-  `an ${mediaFormats.video} video of at most ${maxUploadMegabytes.video} MB`,
-  `or an ${mediaFormats.audio} file of at most ${maxUploadMegabytes.audio} MB`,
+  whatToSendText('image', imageLimitsText(maxUploadMegabytes.image)),
+  `an ${formatsTextByKind.video} video of at most ${maxUploadMegabytes.video} MB`,
+  `or an ${formatsTextByKind.audio} file of at most ${maxUploadMegabytes.audio} MB`,
 ].join('; ');
 
-async function checkClip(path: string, format: FileFormat | undefined): Promise<Checked> {
+async function checkClip(path: string, format: DetectedFormat | undefined): Promise<Checked> {
   const container = await clipContainerOf(path);
-  if (container === undefined) throw new ClipRefusal(`is ${format?.name ?? 'not a readable file'}; ${everyKind}`);
+  if (container === undefined) throw new ClipRefusedError(`is ${format?.name ?? 'not a readable file'}; ${everyKind}`);
   const { fileName } = container;
   await requireSize(fileName, path);
   return { fileName, path };
@@ -135,6 +136,6 @@ async function checkClip(path: string, format: FileFormat | undefined): Promise<
 /** A form is limited as the largest kind. */
 async function requireSize(fileName: StoredUploadName, path: string): Promise<void> {
   const kind = kindByStoredName[fileName];
-  if ((await stat(path)).size > maxUploadBytes(kind))
-    throw new ClipRefusal(`is larger than ${maxUploadMegabytes[kind]} MB`);
+  if ((await stat(path)).size > maxUploadBytesOfKind(kind))
+    throw new ClipRefusedError(`is larger than ${maxUploadMegabytes[kind]} MB`);
 }

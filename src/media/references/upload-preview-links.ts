@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { uploadFromUrl, uploadKey } from './upload-rules.ts';
-import { listUsableUploads } from './upload-rows.ts';
+import { findUsableUploadsByIds } from './upload-rows.ts';
 
 export type PreviewDeps = {
   readonly db: Pick<Database, 'run'>;
@@ -23,7 +23,7 @@ export async function uploadPreviewsOf(
   });
   if (named.length === 0) return [];
   const ids = named.map(({ uploadId }) => uploadId);
-  const usable = new Set((await listUsableUploads(db, accountId, ids)).map(uploadKey));
+  const usable = new Set((await findUsableUploadsByIds(db, accountId, ids)).map(uploadKey));
   return named
     .filter((upload) => usable.has(uploadKey(upload)))
     .map(({ url, ...upload }) => ({ url, previewUrl: resultStore.link(uploadKey(upload)) }));

@@ -37,7 +37,7 @@ export const uploadMediaTypes = {
 export type UploadKind = keyof typeof uploadMediaTypes;
 
 /** The accepted formats in the words of messages and pages; a file in another format is refused with its name. */
-export const mediaFormats = {
+export const formatsTextByKind = {
   image: 'JPEG, PNG, WebP, HEIC, AVIF, GIF, BMP or TIFF',
   video: 'MP4, MOV, WebM, MKV or AVI',
   audio: 'MP3, WAV, M4A, AAC, Ogg, FLAC or AIFF',
@@ -52,15 +52,15 @@ export const imageSidePx = { min: 300, max: 6000 };
 /** More frames a second than any camera's, so that the work on a clip is bounded by its limits. */
 export const maxFrameRate = 120;
 
-export function maxUploadBytes(kind: UploadKind): number {
+export function maxUploadBytesOfKind(kind: UploadKind): number {
   return maxUploadMegabytes[kind] * 1024 * 1024;
 }
 
 /** Returns the advice of a message that refuses a file of this kind. */
-export function whatToSend(kind: UploadKind, limits: string): string {
+export function whatToSendText(kind: UploadKind, limits: string): string {
   const nouns = { image: 'image', video: 'video', audio: 'file' };
   const article = kind === 'image' ? 'a' : 'an';
-  return `send ${article} ${mediaFormats[kind]} ${nouns[kind]} ${limits}`;
+  return `send ${article} ${formatsTextByKind[kind]} ${nouns[kind]} ${limits}`;
 }
 
 export function imageLimitsText(maxMegabytes: number): string {
@@ -73,8 +73,8 @@ export function uploadCommand(publicUrl: string): string {
 }
 
 /** The limits of an account: its files, and their bytes. */
-export const maxUploads = 500;
-export const maxUploadedBytes = 1024 * 1024 * 1024;
+export const maxUploadsOfAccount = 500;
+export const maxUploadedBytesOfAccount = 1024 * 1024 * 1024;
 
 /** A task may wait a day, and be generated for another one, after it was accepted with a file that was about to expire. */
 export const uploadGraceMs = 50 * 60 * 60_000;
@@ -99,22 +99,22 @@ export const kindByStoredName = {
 } as const satisfies Record<string, UploadKind>;
 export type StoredUploadName = keyof typeof kindByStoredName;
 
-export type Upload = { readonly uploadId: string; readonly fileName: StoredUploadName };
+export type UploadIdAndName = { readonly uploadId: string; readonly fileName: StoredUploadName };
 
 /** The key of a file in the result store. */
-export function uploadKey({ uploadId, fileName }: Upload): string {
+export function uploadKey({ uploadId, fileName }: UploadIdAndName): string {
   return `uploads/${uploadId}/${fileName}`;
 }
 
 const uploadPath = new RegExp(`^/media/uploads/(${uuidPattern})/([a-z]+\\.[a-z0-9]+)$`);
 
 /** The address by which a task names a file; it never changes, and leads nowhere without a signature. */
-export function uploadUrl(publicUrl: string, upload: Upload): string {
+export function uploadUrl(publicUrl: string, upload: UploadIdAndName): string {
   return `${publicUrl}/media/${uploadKey(upload)}`;
 }
 
 /** The file that such an address names; undefined for every other one, also when it differs only in its spelling. */
-export function uploadFromUrl(publicUrl: string, url: string): Upload | undefined {
+export function uploadFromUrl(publicUrl: string, url: string): UploadIdAndName | undefined {
   const [, uploadId, name] = url.startsWith(publicUrl) ? (uploadPath.exec(url.slice(publicUrl.length)) ?? []) : [];
   return uploadId !== undefined && isUploadName(name) ? { uploadId, fileName: name } : undefined;
 }

@@ -15,7 +15,7 @@ const renameAttempts = 20;
  * Copies a file to `path` inside `root` so that a reader, also one after a crash of the machine, finds all of it or
  * nothing. Returns once the copy is on the disk.
  */
-export async function durableCopy(source: string, root: string, path: string): Promise<void> {
+export async function copyFileDurably(source: string, root: string, path: string): Promise<void> {
   const draft = join(root, draftsFolder, randomUUID());
   try {
     await mkdir(dirname(draft), { recursive: true });
@@ -35,7 +35,7 @@ export async function durableCopy(source: string, root: string, path: string): P
  * Moves files from one path inside `root` to another, so that each is always at one of its two paths. Returns once their new paths are on
  * the disk, also if an earlier move was interrupted before that.
  */
-export async function durableMove(root: string, moves: readonly KeyMove[]): Promise<void> {
+export async function moveFilesDurably(root: string, moves: readonly KeyMove[]): Promise<void> {
   for (const { from, to } of moves) {
     await moveInto(join(root, from), join(root, to)).catch(async (error: unknown) => {
       if (await isThere(join(root, from))) throw error;
@@ -79,12 +79,12 @@ async function syncFolders(root: string, ...paths: readonly string[]): Promise<v
 /** Writes a file or a folder to the disk. */
 async function syncToDisk(path: string): Promise<void> {
   // A missing folder was removed by a delete after our write.
-  await using file = await ifThere(open(path));
+  await using file = await undefinedIfMissing(open(path));
   await file?.sync();
 }
 
 /** Returns undefined if the file or folder does not exist. */
-export function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+export function undefinedIfMissing<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { durableCopy, durableMove, ifThere, isThere, deleteStaleDrafts } from './durable-copy.ts';
+import { copyFileDurably, moveFilesDurably, undefinedIfMissing, isThere, deleteStaleDrafts } from './durable-copy.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMovesKeepEnding } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
@@ -15,12 +15,12 @@ export function createFolderFiles(folder: string): MediaFiles {
     put: async (key, filePath) => {
       requireMediaKey(key);
       await (swept ??= deleteStaleDrafts(root).catch(() => undefined));
-      await durableCopy(filePath, root, key);
+      await copyFileDurably(filePath, root, key);
     },
     fetchTo: async (key, filePath) => fetchIfThere(pathOf(key), filePath),
-    read: async (key) => (await ifThere(open(pathOf(key))))?.createReadStream(),
+    read: async (key) => (await undefinedIfMissing(open(pathOf(key))))?.createReadStream(),
     move: async (moves) => {
-      await durableMove(root, requireMovesKeepEnding(moves));
+      await moveFilesDurably(root, requireMovesKeepEnding(moves));
       for (const left of new Set(moves.map(({ from }) => dirname(from)))) await removeEmptyFolder(root, left);
     },
     delete: async (key) => {
@@ -30,7 +30,7 @@ export function createFolderFiles(folder: string): MediaFiles {
     deleteFolder: async (name) => {
       await rm(join(root, requireMediaFolder(name)), { recursive: true, force: true });
     },
-    sizeOf: async (key) => (await ifThere(stat(pathOf(key))))?.size,
+    sizeOf: async (key) => (await undefinedIfMissing(stat(pathOf(key))))?.size,
     uploadLink: async () => undefined,
     list: (name) => filesUnder(root, join(root, requireMediaFolder(name))),
     sourceOf: async ({ key }) => ((await isThere(pathOf(key))) ? { kind: 'file', root, path: `/${key}` } : undefined),
@@ -53,7 +53,7 @@ async function fetchIfThere(from: string, to: string): Promise<boolean> {
 
 /** Leaves out files that are deleted meanwhile. */
 async function* filesUnder(root: string, folder: string): AsyncGenerator<StoredFile> {
-  const entries = (await ifThere(readdir(folder, { withFileTypes: true }))) ?? [];
+  const entries = (await undefinedIfMissing(readdir(folder, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
@@ -61,7 +61,7 @@ async function* filesUnder(root: string, folder: string): AsyncGenerator<StoredF
       continue;
     }
     const key = relative(root, path).split(sep).join('/');
-    const sizeBytes = contentTypeOf(key) === undefined ? undefined : (await ifThere(stat(path)))?.size;
+    const sizeBytes = contentTypeOf(key) === undefined ? undefined : (await undefinedIfMissing(stat(path)))?.size;
     if (sizeBytes !== undefined) yield { key, sizeBytes };
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
 import { openStoreMarker, type StoreMarker } from './store-marker.ts';
 
@@ -29,7 +29,7 @@ where marked_at is null and (claimed_at is null or claimed_at < now() - interval
 returning id::text`,
 });
 
-const recordMarked = none({ name: 'record-stores-marked', text: 'update installation set marked_at = now()' });
+const recordMarked = noRows({ name: 'record-stores-marked', text: 'update installation set marked_at = now()' });
 
 /** Returns the namespace in force: that of the first worker. */
 const claimNamespace = one<{ readonly namespace: string }, [namespace: string]>({
@@ -38,7 +38,7 @@ const claimNamespace = one<{ readonly namespace: string }, [namespace: string]>(
 update installation set temporal_namespace = coalesce(temporal_namespace, $1) returning temporal_namespace as namespace`,
 });
 
-const replaceNamespace = none<[namespace: string]>({
+const replaceNamespace = noRows<[namespace: string]>({
   name: 'replace-namespace',
   text: 'update installation set temporal_namespace = $1',
 });
@@ -49,7 +49,7 @@ export type ConfiguredStores = S3Config & {
 };
 
 /** Describes why this process does not belong to the installation of the database, and what to do about it. */
-export type OwnershipMismatch = { readonly reason: string; readonly remedy: string };
+export type OwnershipProblem = { readonly reason: string; readonly remedy: string };
 
 const adopt = 'If it was moved or lost on purpose, run "videogen media adopt" with the new settings.';
 const claimPauseMs = 250;
@@ -59,10 +59,10 @@ const claimTries = 20;
  * Compares the markers of the stores with the installation. The first process of an installation marks its stores; afterwards one of the two
  * stores must have the marker, and a new store beside it gets one. Throws if the database or a store is unavailable.
  */
-export async function claimOrCheckStores(
+export async function claimStoresOrFindProblem(
   db: Database,
   stores: ConfiguredStores,
-): Promise<OwnershipMismatch | undefined> {
+): Promise<OwnershipProblem | undefined> {
   const opened = await openMarkers(stores);
   for (let tries = 1; ; tries += 1) {
     const installation = await readInstallation(db);
@@ -84,17 +84,17 @@ export async function claimOrCheckStores(
 }
 
 /** Compares the namespace of a worker with that of the installation, which is the one of its first worker. */
-export async function claimOrCheckNamespace(db: Database, own: string): Promise<OwnershipMismatch | undefined> {
+export async function claimNamespaceOrFindProblem(db: Database, own: string): Promise<OwnershipProblem | undefined> {
   const { namespace } = await claimNamespace(db, own);
   return namespace === own ? undefined : otherNamespace(own, namespace);
 }
 
-/** Compares like `claimOrCheckStores` and `claimOrCheckNamespace`, and changes nothing. */
-export async function findOwnershipMismatch(
+/** Compares like `claimStoresOrFindProblem` and `claimNamespaceOrFindProblem`, and changes nothing. */
+export async function findOwnershipProblem(
   db: Database,
   stores: ConfiguredStores,
   own: string,
-): Promise<OwnershipMismatch | undefined> {
+): Promise<OwnershipProblem | undefined> {
   const installation = await readInstallation(db);
   const { namespace } = installation;
   if (namespace !== undefined && namespace !== own) return otherNamespace(own, namespace);
@@ -102,18 +102,22 @@ export async function findOwnershipMismatch(
 }
 
 /** Makes the stores and the namespace those of the installation. */
-export async function adoptStores(db: Database, stores: ConfiguredStores, namespace: string): Promise<void> {
+export async function adoptStoresAndNamespace(
+  db: Database,
+  stores: ConfiguredStores,
+  namespace: string,
+): Promise<void> {
   const { id } = await readInstallation(db);
   for (const { write } of await openMarkers(stores)) await write(id);
   await recordMarked(db);
   await replaceNamespace(db, namespace);
 }
 
-function otherNamespace(own: string, namespace: string): OwnershipMismatch {
+function otherNamespace(own: string, namespace: string): OwnershipProblem {
   return mismatch(`TEMPORAL_NAMESPACE is ${own}, and this installation uses ${namespace}`, 'TEMPORAL_NAMESPACE');
 }
 
-function storeMismatch({ id, isMarked }: Installation, found: readonly ReadMarker[]): OwnershipMismatch | undefined {
+function storeMismatch({ id, isMarked }: Installation, found: readonly ReadMarker[]): OwnershipProblem | undefined {
   const strange = found.find(({ marker }) => marker !== undefined && marker !== id);
   if (strange !== undefined)
     return mismatch(`${strange.setting} (${strange.name}) belongs to another installation`, strange.setting);
@@ -121,7 +125,7 @@ function storeMismatch({ id, isMarked }: Installation, found: readonly ReadMarke
   return mismatch(`RESULT_STORE (${found[0]?.name}) is not the store of this installation`, 'RESULT_STORE');
 }
 
-function mismatch(reason: string, setting: string): OwnershipMismatch {
+function mismatch(reason: string, setting: string): OwnershipProblem {
   return { reason, remedy: `Set ${setting} to that of the other processes, and check DATABASE_URL. ${adopt}` };
 }
 

@@ -3,8 +3,8 @@ import { contentTypeOf, type KeyMove, requireMediaKey } from './check-media-key.
 import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
 
 /** The store cannot be reached or rejects a request, which may be retried. */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable';
+export class StoreUnavailableError extends Error {
+  override readonly name = 'StoreUnavailableError';
 }
 
 /**
@@ -40,7 +40,7 @@ export type MediaFiles = {
     link: VerifiedLink,
     method: 'GET' | 'HEAD',
     passing?: ProxiedRange,
-  ) => Promise<MediaToSend | undefined>;
+  ) => Promise<MediaSendMethod | undefined>;
 };
 
 /** The bytes pass through this service, also those of a bucket: whole, or the range of the request. */
@@ -59,7 +59,7 @@ export type VerifiedLink = {
   readonly linkExpiresAt: number;
 };
 
-export type MediaToSend =
+export type MediaSendMethod =
   /** `path` has `/` between its segments. */
   | { readonly kind: 'file'; readonly root: string; readonly path: string }
   /** The client fetches it there. */

@@ -11,7 +11,7 @@ export type LinkSignerOptions = {
   readonly now?: (() => number) | undefined;
 };
 
-export type ResultLinks = { readonly resultUrls: readonly string[]; readonly lastFrameUrl?: string };
+export type VideoAndLastFrameLinks = { readonly resultUrls: readonly string[]; readonly lastFrameUrl?: string };
 
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
@@ -22,7 +22,7 @@ export const resultLinkLifeMs = dayMs;
  * A previous secret is needed for this long after the last process has stopped signing with it. The longest links are those to reference media for upstreams:
  * they are valid for the deadline of the model, a day at most, and an hour more.
  */
-export const previousSecretMs = 2 * dayMs;
+export const keepPreviousSecretMs = 2 * dayMs;
 
 export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signer = createSigner(secret, 'videogen media links, version 1', secretPrevious);
@@ -44,7 +44,10 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
 }
 
 /** Returns fresh links to a task's video and its last frame: none before its success, and none after the media was deleted. */
-export function signResultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
+export function signVideoAndLastFrameLinks(
+  store: { link(key: string): string },
+  { result, mediaDeletedAt }: Task,
+): VideoAndLastFrameLinks {
   if (result === undefined || mediaDeletedAt !== undefined) return { resultUrls: [] };
   const { videoKey, lastFrameKey } = result;
   const lastFrame = lastFrameKey === undefined ? {} : { lastFrameUrl: store.link(lastFrameKey) };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifThere } from './durable-copy.ts';
+import { undefinedIfMissing } from './durable-copy.ts';
 import { s3SettingsOf } from './open-store.ts';
 import type { S3Config, StoreLocation } from './store-location.ts';
 
@@ -23,7 +23,7 @@ export async function openStoreMarker(location: StoreLocation, config: S3Config)
 function folderMarker(folder: string): StoreMarker {
   const path = join(folder, fileName);
   return {
-    read: async () => (await ifThere(readFile(path, 'utf8')))?.trim(),
+    read: async () => (await undefinedIfMissing(readFile(path, 'utf8')))?.trim(),
     write: async (installationId) => {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const draft = `${path}.${randomUUID()}`;

@@ -4,8 +4,8 @@ import { type Box, BoxError, toBoxFile, type BoxFile, boxesIn, readAt } from './
 import type { StoredUploadName } from '../references/upload-rules.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
-export class ClipRefusal extends Error {
-  override readonly name = 'ClipRefusal';
+export class ClipRefusedError extends Error {
+  override readonly name = 'ClipRefusedError';
 }
 
 export type ClipKind = 'video' | 'audio';
@@ -19,12 +19,12 @@ export type ClipContainer = {
 
 /**
  * Returns the container of a video or of sound; undefined for every other file, such as a playlist. Reads a few headers only, so that a
- * hostile file costs neither memory nor time. Throws `ClipRefusal` for a file that is empty or that ends too early.
+ * hostile file costs neither memory nor time. Throws `ClipRefusedError` for a file that is empty or that ends too early.
  */
 export async function clipContainerOf(path: string): Promise<ClipContainer | undefined> {
   await using handle = await open(path);
   const file = await toBoxFile(handle);
-  if (file.bytes === 0) throw new ClipRefusal('is empty');
+  if (file.bytes === 0) throw new ClipRefusedError('is empty');
   const start = await readAt(file, 0, startBytes);
   const text = start.toString('latin1');
   if (formatOfBytes(start)?.kind === 'image') return undefined;
@@ -68,7 +68,7 @@ function tagLength(size: Buffer): number {
   return 10 + size.reduce((length, byte) => length * 128 + (byte & 0x7f), 0);
 }
 
-const cutOff = () => new ClipRefusal('is damaged or cut off');
+const cutOff = () => new ClipRefusedError('is damaged or cut off');
 
 function refuse(error: unknown): never {
   throw error instanceof BoxError ? cutOff() : error;

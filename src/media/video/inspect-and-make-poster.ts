@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from '../ffmpeg/ffmpeg.ts';
 import { makeLastFrame } from '../ffmpeg/last-frame.ts';
 import { isPosterSizedJpeg, makePoster } from '../ffmpeg/poster.ts';
-import { probeVideo, type VideoFacts } from './probe-video.ts';
+import { checkAndMeasureVideo, type VideoFacts } from './check-and-measure-video.ts';
 import { VideoFileError } from './video-file-error.ts';
 
 type VideoInspection = {
@@ -20,8 +20,8 @@ type VideoInspection = {
 export type VideoInspector = ReturnType<typeof createVideoInspector>;
 
 /** Measures a video and its poster that may stay as they are; undefined for others, which `VideoInspector` judges. */
-export async function measureIfPosterFits(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
-  const measured = await probeVideo(videoPath);
+export async function measureVideoIfPosterFits(videoPath: string, posterPath: string): Promise<VideoFacts | undefined> {
+  const measured = await checkAndMeasureVideo(videoPath);
   return (await isPosterSizedJpeg(posterPath, measured)) ? measured : undefined;
 }
 
@@ -29,12 +29,12 @@ export async function measureIfPosterFits(videoPath: string, posterPath: string)
  * Checks that a generated video plays and measures it; an invalid one is a `TaskError`, `result_invalid`. A delivered poster is used if it
  * is a JPEG of the right size; otherwise one is made, and `isPosterMade` is true. The last frame is made where it is needed.
  */
-export function createVideoInspector(ffmpeg: Ffmpeg) {
+export function createVideoInspector(ffmpeg: FfmpegRunner) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
   const limited = pLimit(availableParallelism());
   return ({ videoPath, deliveredPoster, posterPath, lastFramePath, signal }: VideoInspection) =>
     withVideoErrorsAsTaskErrors(async () => {
-      const measured = await probeVideo(videoPath, signal);
+      const measured = await checkAndMeasureVideo(videoPath, signal);
       if (lastFramePath !== undefined)
         await limited(() => makeLastFrame(ffmpeg, videoPath, lastFramePath, { ...measured, signal }));
       if (deliveredPoster !== undefined && (await isPosterSizedJpeg(deliveredPoster, measured)))

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { isSystemError, messageOf } from '../../platform/errors.ts';
-import type { ReadOrder, ReadReply } from './read-video.ts';
+import type { VideoReaderRequest, VideoReaderReply } from './run-video-reader.ts';
 import { VideoFileError } from './video-file-error.ts';
 import { readerFunctions } from './video-reader-functions.ts';
 
@@ -30,13 +30,13 @@ process.on('uncaughtException', (error) => {
   if (isSystemError(error)) process.exit(1);
   process.abort();
 });
-process.on('message', (order) => void reply(order as ReadOrder)); // `runVideoReader` sends nothing else
+process.on('message', (order) => void reply(order as VideoReaderRequest)); // `runVideoReader` sends nothing else
 
-async function reply({ reading, path }: ReadOrder): Promise<void> {
+async function reply({ reading, path }: VideoReaderRequest): Promise<void> {
   process.send?.(await replyTo(reading, path));
 }
 
-async function replyTo(reading: ReadOrder['reading'], path: string): Promise<ReadReply> {
+async function replyTo(reading: VideoReaderRequest['reading'], path: string): Promise<VideoReaderReply> {
   try {
     return { value: await readerFunctions[reading](path) };
   } catch (error) {

@@ -17,7 +17,7 @@ const lightBack = rgbOf('#f1f3f6');
 const darkBack = rgbOf('#1a1f26');
 
 /** Throws if white text on the color is hard to read, and names the nearest shade on which it is not. */
-export function parseAccent(text: string): AccentShades {
+export function parseAccentIntoShades(text: string): AccentShades {
   if (!/^#[\da-f]{6}$/i.test(text)) throw new Error('must be a color such as #2456d6');
   const given = rgbOf(text);
   const isEnoughWithWhite = (shade: Rgb) => contrastOf(shade, white) >= enough;

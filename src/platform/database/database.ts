@@ -1,17 +1,17 @@
 import pTimeout from 'p-timeout';
 import pg from 'pg';
 import { errorCode, messageOf } from '../errors.ts';
-import { createSlots } from '../outbound/deadlines-and-slots.ts';
-import { defaultQueueLimits, type QueueLimits } from './queue-limits.ts';
+import { createSlotsPerKey } from '../outbound/deadlines-and-slots.ts';
+import { defaultConnectionQueueLimits, type ConnectionQueueLimits } from './connection-queue-limits.ts';
 
 /**
  * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is
  * `plannedAnew` for each run, which makes optional filters free when they are null.
  */
-export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
+export type NamedStatement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
 
-/** Throws `DatabaseUnavailable`, or its subclass `DatabaseBusy`, if there is no response. */
-type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
+/** Throws `DatabaseUnavailableError`, or its subclass `DatabaseBusyError`, if there is no response. */
+type Run = <Row extends pg.QueryResultRow>(statement: NamedStatement, values?: readonly unknown[]) => Promise<Row[]>;
 
 export type Database = {
   readonly run: Run;
@@ -28,7 +28,7 @@ export type Database = {
 /** Runs a statement whose columns have the names of the fields of `Row`; null becomes undefined. */
 export async function readRows<Row extends pg.QueryResultRow>(
   db: Pick<Database, 'run'>,
-  statement: Statement,
+  statement: NamedStatement,
   values?: readonly unknown[],
 ): Promise<Row[]> {
   const rows = await db.run<Row>(statement, values);
@@ -41,7 +41,7 @@ export async function readRows<Row extends pg.QueryResultRow>(
 
 export async function readRow<Row extends pg.QueryResultRow>(
   db: Pick<Database, 'run'>,
-  statement: Statement,
+  statement: NamedStatement,
   values?: readonly unknown[],
 ): Promise<Row | undefined> {
   const [row] = await readRows<Row>(db, statement, values);
@@ -49,8 +49,8 @@ export async function readRow<Row extends pg.QueryResultRow>(
 }
 
 /** The database is unreachable, starting or shutting down. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable';
+export class DatabaseUnavailableError extends Error {
+  override readonly name = 'DatabaseUnavailableError';
   /** True if a statement was sent, so that it may have been committed. */
   readonly wasSent: boolean;
   /** Set if the database responds, and cannot write. */
@@ -70,7 +70,7 @@ const writeRefusals: Readonly<Record<string, 'disk_full' | 'read_only'>> = {
 };
 
 /** A caller waited too long for a connection or its account's queue, or too many callers waited. Nothing was sent. */
-export class DatabaseBusy extends DatabaseUnavailable {
+export class DatabaseBusyError extends DatabaseUnavailableError {
   constructor(reason = 'every database connection is in use') {
     super(false, new Error(reason));
   }
@@ -81,7 +81,7 @@ export type DatabaseOptions = {
   /** The limit of connections; 10 by default. */
   readonly poolSize?: number;
   /** Limits for callers that wait for a connection. */
-  readonly queue?: Partial<QueueLimits>;
+  readonly queue?: Partial<ConnectionQueueLimits>;
   /** The server ends a transaction that sends no statement for this time; 20 s by default. */
   readonly idleTransactionMs?: number;
   /** Called when an idle connection breaks. The pool replaces it. */
@@ -127,19 +127,19 @@ export function createDatabase({
   // added a listener, and an error without a listener ends the process.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   const address = addressOf(url);
-  const { maxWaiting, waitMs } = { ...defaultQueueLimits, ...queue };
+  const { maxWaiting, waitMs } = { ...defaultConnectionQueueLimits, ...queue };
   // The pool's own queue has one time limit for waiting and for connecting, so it cannot distinguish a busy database from an unreachable one.
-  const connections = createSlots({
+  const connections = createSlotsPerKey({
     maxHeld: poolSize,
     maxWaiting,
     maxWaitMs: waitMs,
-    refusal: () => new DatabaseBusy(),
+    refusal: () => new DatabaseBusyError(),
   });
-  const accounts = createSlots({
+  const accounts = createSlotsPerKey({
     maxHeld: 1,
     maxWaiting,
     maxWaitMs: waitMs / 2,
-    refusal: () => new DatabaseBusy('too many requests wait for one account'),
+    refusal: () => new DatabaseBusyError('too many requests wait for one account'),
   });
   let callers = 0;
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -163,7 +163,7 @@ export function createDatabase({
 }
 
 /** The database within a transaction: functions that open a transaction of their own take part in this one. */
-export function joiningTransaction({ run }: Pick<Database, 'run'>): Database {
+export function databaseJoiningTransaction({ run }: Pick<Database, 'run'>): Database {
   return {
     run,
     transaction: (work) => work(run),
@@ -172,8 +172,8 @@ export function joiningTransaction({ run }: Pick<Database, 'run'>): Database {
   };
 }
 
-export function withResponseLimit(db: Database, limitMs: number): Database {
-  const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));
+export function withResponseTimeLimit(db: Database, limitMs: number): Database {
+  const late = () => new DatabaseUnavailableError(true, new Error(`no response in ${limitMs} ms`));
   return {
     ...db,
     run: (statement, values) => {
@@ -195,7 +195,7 @@ async function onConnection<T>(
   work: (connection: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const connection = await connecting(pool).catch((error: unknown) => {
-    throw isUnavailable(error) ? new DatabaseUnavailable(false, error, address) : error;
+    throw isUnavailable(error) ? new DatabaseUnavailableError(false, error, address) : error;
   });
   let isBroken = false;
   // A broken connection rejects its statement and then emits an error, which would end the process without a listener.
@@ -207,7 +207,7 @@ async function onConnection<T>(
     return await work(connection);
   } catch (error) {
     isBroken ||= isUnavailable(error);
-    throw isUnavailable(error) ? new DatabaseUnavailable(!wasRefused(error), error, address) : error;
+    throw isUnavailable(error) ? new DatabaseUnavailableError(!wasRefused(error), error, address) : error;
   } finally {
     connection.off('error', onBroken);
     connection.release(isBroken);
@@ -221,7 +221,7 @@ async function connecting(pool: pg.Pool): Promise<pg.PoolClient> {
 
 async function runOn<Row extends pg.QueryResultRow>(
   connection: pg.PoolClient,
-  { name, text, plannedAnew }: Statement,
+  { name, text, plannedAnew }: NamedStatement,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   const { rows } = await connection.query<Row>({ ...(!plannedAnew && { name }), text, values: [...values] });
@@ -288,6 +288,6 @@ export function isDeadlock(error: unknown): boolean {
 }
 
 /** True if the server cancelled the statement, mostly after its time limit. Nothing was committed. */
-export function wasCancelled({ cause }: DatabaseUnavailable): boolean {
+export function wasCancelled({ cause }: DatabaseUnavailableError): boolean {
   return errorCode(cause) === '57014';
 }

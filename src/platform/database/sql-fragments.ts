@@ -1,14 +1,14 @@
 // Parts of SQL texts that several statements share.
 
 /** A list of string literals, as in `state in ('a', 'b')`. */
-export function literalList(values: readonly string[]): string {
+export function literalListSql(values: readonly string[]): string {
   return `(${values.map((value) => `'${value}'`).join(', ')})`;
 }
 
-export const leastId = `'00000000-0000-0000-0000-000000000000'::uuid`;
+export const leastIdSql = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /** A time in Unix microseconds, the precision of a cursor. */
-export function microsecondsOf(column: string): string {
+export function microsecondsSql(column: string): string {
   return `(extract(epoch from ${column}) * 1000000)::bigint`;
 }
 
@@ -20,8 +20,8 @@ export type TimedCursor = {
 };
 
 /** The row that a page comes after, for a comparison with `(time, id)`. Without a cursor, the page begins at `start`. */
-export function pageStartRow(timeUs: string, id: string, start: '-infinity' | 'infinity' = '-infinity'): string {
-  return `(coalesce(timestamptz 'epoch' + ${timeUs}::float8 * interval '1 microsecond', '${start}'), coalesce(${id}::uuid, ${leastId}))`;
+export function pageStartRowSql(timeUs: string, id: string, start: '-infinity' | 'infinity' = '-infinity'): string {
+  return `(coalesce(timestamptz 'epoch' + ${timeUs}::float8 * interval '1 microsecond', '${start}'), coalesce(${id}::uuid, ${leastIdSql}))`;
 }
 
 /** Returns the fields of an object in the order of their names, as the values of a statement. */
@@ -36,7 +36,7 @@ export function pickFieldValues<Given, Name extends keyof Given>(
  * Numbers the parameters of a statement in the order of `types`, which has the SQL type of each. `$` has their positions by name, such
  * as `$3::text` for the third, and `values` returns what is bound to them. A field of `Given` without a parameter does not compile.
  */
-export function parametersOf<Given>(types: Readonly<Record<keyof Given & string, string>>) {
+export function namedParameters<Given>(types: Readonly<Record<keyof Given & string, string>>) {
   // The keys of the literal are those of its type.
   const names = Object.keys(types) as (keyof Given & string)[];
   const $ = Object.fromEntries(names.map((name, index) => [name, `$${index + 1}::${types[name]}`]));

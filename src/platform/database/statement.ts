@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import { type Database, readRow, readRows, type Statement } from './database.ts';
+import { type Database, readRow, readRows, type NamedStatement } from './database.ts';
 
 // A statement and the function that runs it are one declaration. The function's arguments after the database are the statement's
 // values, unless `values` computes them.
 
 /** The database, or a transaction in it. */
-export type Runner = Pick<Database, 'run'>;
-type Declared<Arguments extends readonly unknown[]> = Statement & {
+export type StatementRunner = Pick<Database, 'run'>;
+type Declared<Arguments extends readonly unknown[]> = NamedStatement & {
   readonly values?: (...given: Arguments) => readonly unknown[];
 };
 /** A page of rows older than `minAgeMs`, after the row with this id. */
@@ -19,14 +19,16 @@ export function many<Row extends pg.QueryResultRow, Arguments extends readonly u
   values = asGiven,
   ...statement
 }: Declared<Arguments>) {
-  return (db: Runner, ...given: Arguments): Promise<readonly Row[]> => readRows<Row>(db, statement, values(...given));
+  return (db: StatementRunner, ...given: Arguments): Promise<readonly Row[]> =>
+    readRows<Row>(db, statement, values(...given));
 }
 
 export function maybeOne<Row extends pg.QueryResultRow, Arguments extends readonly unknown[] = []>({
   values = asGiven,
   ...statement
 }: Declared<Arguments>) {
-  return (db: Runner, ...given: Arguments): Promise<Row | undefined> => readRow<Row>(db, statement, values(...given));
+  return (db: StatementRunner, ...given: Arguments): Promise<Row | undefined> =>
+    readRow<Row>(db, statement, values(...given));
 }
 
 /** Returns the only row, and throws if there is none. */
@@ -34,15 +36,15 @@ export function one<Row extends pg.QueryResultRow, Arguments extends readonly un
   values = asGiven,
   ...statement
 }: Declared<Arguments>) {
-  return async (db: Runner, ...given: Arguments): Promise<Row> => {
+  return async (db: StatementRunner, ...given: Arguments): Promise<Row> => {
     const row = await readRow<Row>(db, statement, values(...given));
     if (row === undefined) throw new Error(`${statement.name} returned no row`);
     return row;
   };
 }
 
-export function none<Arguments extends readonly unknown[]>({ values = asGiven, ...statement }: Declared<Arguments>) {
-  return async (db: Runner, ...given: Arguments): Promise<void> => {
+export function noRows<Arguments extends readonly unknown[]>({ values = asGiven, ...statement }: Declared<Arguments>) {
+  return async (db: StatementRunner, ...given: Arguments): Promise<void> => {
     await db.run(statement, values(...given));
   };
 }

@@ -1,4 +1,4 @@
-import { maybeOne, none } from './statement.ts';
+import { maybeOne, noRows } from './statement.ts';
 
 // The positions of loops over many rows whose run ended early.
 
@@ -7,13 +7,13 @@ export const readCursor = maybeOne<{ readonly row: unknown }, [name: string]>({
   text: 'select after_row as row from sweep_cursors where name = $1',
 });
 
-export const saveCursor = none<[name: string, row: string]>({
+export const saveCursor = noRows<[name: string, row: string]>({
   name: 'save-cursor',
   text: `
 insert into sweep_cursors (name, after_row) values ($1, $2) on conflict (name) do update set after_row = excluded.after_row`,
 });
 
-export const deleteCursor = none<[name: string]>({
+export const deleteCursor = noRows<[name: string]>({
   name: 'delete-cursor',
   text: 'delete from sweep_cursors where name = $1',
 });

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { MailKind } from './mail-texts.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { Database } from '../database/database.ts';
-import { many, maybeOne, none } from '../database/statement.ts';
+import { many, maybeOne, noRows } from '../database/statement.ts';
 
 // Mails are rows, so that neither a request nor its transaction waits for the mail server, and a crash loses none. The API processes
 // send them (send-mails.ts).
@@ -90,7 +90,7 @@ returning id as "mailId", kind, recipient, sealed_path as "sealedPath", attempts
 });
 
 /** The secret of the link is deleted with the end of its mail. */
-export const endMail = none<[mailId: string, state: 'sent' | 'failed']>({
+export const endMail = noRows<[mailId: string, state: 'sent' | 'failed']>({
   name: 'end-mail',
   text: `update mails set state = $2, sealed_path = null where id = $1 and state = 'waiting'`,
 });

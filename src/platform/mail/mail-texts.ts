@@ -41,7 +41,7 @@ export type MailSignature = {
 };
 
 /** Writes a mail in plain text. `url` leads to the service. */
-export function writeMail(kind: MailKind, service: MailSignature, url: string, expiresAt: number): MailText {
+export function composeMail(kind: MailKind, service: MailSignature, url: string, expiresAt: number): MailText {
   const { subject, before, after } = words[kind];
   const until = `The link works once, until ${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC.`;
   const lines = [before, url, ...(kind === 'registered' ? [] : [until]), after, signatureOf(service)];

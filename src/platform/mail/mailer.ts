@@ -8,11 +8,11 @@ export type SmtpSettings = {
   readonly from: string;
 };
 
-/** Sends a mail. Rejects with `MailRefused` if the server will never accept it, with another error if a retry may help. */
+/** Sends a mail. Rejects with `MailRefusedError` if the server will never accept it, with another error if a retry may help. */
 export type Mailer = (recipient: string, mail: MailText) => Promise<void>;
 
-export class MailRefused extends Error {
-  override readonly name = 'MailRefused';
+export class MailRefusedError extends Error {
+  override readonly name = 'MailRefusedError';
 }
 
 /** A server that is silent for this time has failed the attempt. */
@@ -33,7 +33,7 @@ export function createMailer(settings: SmtpSettings, { silentMs = silenceMs } = 
       headers: { 'Auto-Submitted': 'auto-generated' },
     };
     await pTimeout(transport.sendMail(mail), { milliseconds: attemptMs }).catch((error: unknown) => {
-      throw isFinal(error) ? new MailRefused('the mail server refused the mail', { cause: error }) : error;
+      throw isFinal(error) ? new MailRefusedError('the mail server refused the mail', { cause: error }) : error;
     });
   };
 }

@@ -43,7 +43,7 @@ export type SlotLimits = {
 type Queue = { held: number; readonly waiting: Set<() => void> };
 
 /** Limits concurrency per key: one slow host or account uses up its own slots, never those of another. */
-export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0, refusal = busy }: SlotLimits) {
+export function createSlotsPerKey({ maxHeld, maxWaiting = 0, maxWaitMs = 0, refusal = busy }: SlotLimits) {
   const queues = new Map<string, Queue>();
   // The slot passes to the caller that has waited longest. Unused keys are deleted, because there are many.
   const release = (key: string, queue: Queue) => {

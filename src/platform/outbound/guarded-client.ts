@@ -3,18 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './guard/allow-list.ts';
 import {
   type Answer,
-  type Head,
-  type PostAnswer,
-  type ReadBody,
+  type ResponseHead,
+  type AnswerWithIsPublic,
+  type BodyChunkReader,
   readBodyStart,
   readBodyIfSuccess,
   readWholeBody,
   saveBodyIfSuccess,
 } from './body/read-response.ts';
-import { sendToCheckedAddresses, type OutboundRequest, type Read } from './send-request.ts';
-import { isReachableByAll, urlRefusal, type OwnEndpoint, targetOf } from './guard/guard.ts';
-import { checkedAddresses, createHostLookup, type HostLookup } from './guard/host-lookup.ts';
-import { createSlots, runWithDeadline } from './deadlines-and-slots.ts';
+import { sendToCheckedAddresses, type OutboundRequest, type ResponseReader } from './send-request.ts';
+import { isReachableByAll, urlRefusal, type OwnEndpoint, hostAndPortOf } from './guard/guard.ts';
+import { checkedAddresses, createDnsOrSystemLookup, type UncheckedHostLookup } from './guard/host-lookup.ts';
+import { createSlotsPerKey, runWithDeadline } from './deadlines-and-slots.ts';
 import { OutboundError } from './outbound-error.ts';
 import { withSpan } from './request-span.ts';
 
@@ -29,7 +29,7 @@ export type GuardedClientOptions = {
   /** The header that receivers get. */
   readonly userAgent?: string;
   /** Replaces DNS, in tests. */
-  readonly lookup?: HostLookup;
+  readonly lookup?: UncheckedHostLookup;
   readonly lookupTimeoutMs?: number;
   /** PEM certificates instead of the public authorities, in tests; operators have NODE_EXTRA_CA_CERTS. */
   readonly ca?: string;
@@ -56,11 +56,11 @@ export type OpenOptions = ExchangeOptions & {
   readonly headersFor: (url: URL) => Headers;
 };
 
-export type RequestOptions = ExchangeOptions & {
+export type GuardedRequestOptions = ExchangeOptions & {
   readonly headers: Headers;
   readonly body?: string | Uint8Array | undefined;
   readonly maxBytes: number;
-  readonly readBody?: ReadBody | undefined;
+  readonly readBody?: BodyChunkReader | undefined;
 };
 
 export type PostOptions = ExchangeOptions & {
@@ -79,7 +79,7 @@ type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & 
 };
 
 /** One exchange with a checked URL, in a slot of its host. */
-type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promise<T>;
+type Send = <T>(request: Unchecked, signal: AbortSignal, read: ResponseReader<T>) => Promise<T>;
 
 /**
  * The only way out to addresses that an API user gave us. Every method throws `OutboundError` when there was no response; a status of
@@ -97,23 +97,23 @@ export function createGuardedClient(options: GuardedClientOptions) {
     running.add(one);
     return await one.finally(() => running.delete(one));
   };
-  const get = <T>(url: string, { headers = {}, ...limits }: GetOptions, read: Read<T>): Promise<T> =>
+  const get = <T>(url: string, { headers = {}, ...limits }: GetOptions, read: ResponseReader<T>): Promise<T> =>
     run(limits, (signal) => follow(send, url, { ...limits, headersFor: () => headers }, signal, read));
   return {
     /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
     get: (url: string, limits: GetOptions): Promise<Answer> =>
       get(url, limits, (response) => readBodyIfSuccess(response, limits.maxBytes)),
     /** Like `get`, but writes the body of a 2xx to a new file at `path`, so that slow downloads need no memory. */
-    download: (url: string, path: string, limits: GetOptions): Promise<Head> =>
+    download: (url: string, path: string, limits: GetOptions): Promise<ResponseHead> =>
       get(url, limits, (response) => saveBodyIfSuccess(response, path, limits.maxBytes)),
     /** Like `get`, but `read` receives every response that is no redirect. */
-    open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
+    open: <T>(url: string, limits: OpenOptions, read: ResponseReader<T>): Promise<T> =>
       run(limits, (signal) => follow(send, url, limits, signal, read)),
     /** Follows no redirect. A status that arrived in time counts, even when its body is cut off. */
     post: (
       url: string,
       { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions,
-    ): Promise<PostAnswer> => {
+    ): Promise<AnswerWithIsPublic> => {
       let isPublic = false;
       const onChecked = (found: boolean) => void (isPublic = found);
       const posting = run({ timeoutMs, signal: caller }, (signal) =>
@@ -121,7 +121,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
           // Read the address first: a closed socket no longer has one.
           const { remoteAddress = '' } = response.socket;
           const answer = await readBodyStart(response, maxResponseBytes);
-          return { ...answer, isPublic: isReachableByAll(remoteAddress, targetOf(new URL(url))) };
+          return { ...answer, isPublic: isReachableByAll(remoteAddress, hostAndPortOf(new URL(url))) };
         }),
       );
       return posting.catch((error: unknown) => {
@@ -133,7 +133,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
     request: (
       method: string,
       url: string,
-      { timeoutMs, signal: caller, maxBytes, readBody, ...request }: RequestOptions,
+      { timeoutMs, signal: caller, maxBytes, readBody, ...request }: GuardedRequestOptions,
     ): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) => {
         const headers = { ...identity, ...request.headers };
@@ -152,19 +152,19 @@ function createSend(options: GuardedClientOptions): Send {
   const {
     allow,
     own = [],
-    lookup = createHostLookup(allow),
+    lookup = createDnsOrSystemLookup(allow),
     lookupTimeoutMs = 5000,
     ca,
     userAgent = 'Videogen',
   } = options;
   const guard = { allow, own, lookup, lookupTimeoutMs };
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
-  const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
+  const slots = createSlotsPerKey({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
   return async ({ url: text, headers, onChecked, ...request }, signal, read) => {
     const refusal = urlRefusal(text, allow);
     if (refusal !== undefined) throw new OutboundError('blocked', `the URL ${refusal}`);
     const url = new URL(text);
-    const target = targetOf(url);
+    const target = hostAndPortOf(url);
     // Certificates do not contain the final dot of a full name.
     if (url.hostname.endsWith('.')) url.hostname = target.hostname;
     // The look-up needs the slot too, because it queries a server of the same host.
@@ -189,7 +189,7 @@ async function follow<T>(
   first: string,
   { headersFor, maxRedirects }: OpenOptions,
   signal: AbortSignal,
-  read: Read<T>,
+  read: ResponseReader<T>,
 ): Promise<T> {
   let url = first;
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
@@ -212,7 +212,7 @@ async function follow<T>(
 const identity = { 'accept-encoding': 'identity' } as const;
 
 /** A body without a length ends like a complete one when the connection is destroyed. */
-function whole<T>(signal: AbortSignal, read: Read<T>): Read<T> {
+function whole<T>(signal: AbortSignal, read: ResponseReader<T>): ResponseReader<T> {
   return async (response) => {
     const answer = await read(response);
     signal.throwIfAborted();

@@ -1,10 +1,10 @@
 type NetworkErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed' | 'protocol' | 'redirect';
 
 /** The reason why an exchange with a client's address failed; for operators only. */
-export type OutboundKind = NetworkErrorKind | 'too_large' | 'encoding' | 'busy' | 'aborted';
+export type OutboundErrorKind = NetworkErrorKind | 'too_large' | 'encoding' | 'busy' | 'aborted';
 
 /** Errors before a request is sent. The last two may also come later; then `wasSent` is set explicitly. */
-const unsentKinds: ReadonlySet<OutboundKind> = new Set([
+const unsentKinds: ReadonlySet<OutboundErrorKind> = new Set([
   'blocked',
   'dns',
   'connect',
@@ -21,7 +21,7 @@ const unsentKinds: ReadonlySet<OutboundKind> = new Set([
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
-  readonly kind: OutboundKind;
+  readonly kind: OutboundErrorKind;
   readonly detail: string;
   /** True if any client could reach the address, so that the kind reveals nothing about our network. */
   isPublic = false;
@@ -29,7 +29,7 @@ export class OutboundError extends Error {
   readonly wasSent: boolean;
 
   /** `detail` names the host at most, never a path or a query: those may hold secrets of the client. */
-  constructor(kind: OutboundKind, detail: string, cause?: unknown, wasSent = !unsentKinds.has(kind)) {
+  constructor(kind: OutboundErrorKind, detail: string, cause?: unknown, wasSent = !unsentKinds.has(kind)) {
     const isTooLarge = kind === 'too_large';
     super(isTooLarge ? 'The answer of the address was too large.' : 'The address could not be reached.', { cause });
     this.kind = kind;

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './guard/allow-list.ts';
-import type { Answer, ReadBody } from './body/read-response.ts';
+import type { Answer, BodyChunkReader } from './body/read-response.ts';
 import { createGuardedClient, type GuardedClientOptions } from './guarded-client.ts';
-import { targetOf } from './guard/guard.ts';
+import { hostAndPortOf } from './guard/guard.ts';
 import { OutboundError } from './outbound-error.ts';
 import { downloadResumably, type ResumableLimits } from './resumable-download.ts';
 
@@ -33,7 +33,7 @@ export type CallOptions = {
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** Reads answers that are too large for the memory. */
-  readonly readBody?: ReadBody;
+  readonly readBody?: BodyChunkReader;
 };
 
 export type DownloadOptions = {
@@ -59,7 +59,7 @@ export function createProviderClient(options: ProviderClientOptions) {
   const base = new URL(baseUrl);
   const reachable = {
     // As a host also when it is an address, because a host never opens the way to a metadata address.
-    hosts: [targetOf(base), ...(allow?.hosts ?? [])],
+    hosts: [hostAndPortOf(base), ...(allow?.hosts ?? [])],
     networks: allow?.networks ?? [],
   };
   const client = createGuardedClient({ ...rest, allow: reachable, maxPerHost, maxWaitingPerHost: maxPerHost });

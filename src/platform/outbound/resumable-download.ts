@@ -18,7 +18,7 @@ export type ResumableLimits = {
   readonly maxPauseMs: number;
 };
 
-export type ResumableDownload = {
+export type DownloadResumablyInput = {
   /** One GET, redirects included. */
   readonly open: <T>(
     signal: AbortSignal,
@@ -47,7 +47,7 @@ export async function downloadResumably({
   signal,
   onBreak,
   limits: given,
-}: ResumableDownload): Promise<void> {
+}: DownloadResumablyInput): Promise<void> {
   const limits = { maxBytes: maxVideoBytes, stallMs: 60_000, firstPauseMs: 1_000, maxPauseMs: 30_000, ...given };
   const part: Part = { bytes: 0 };
   let furthest = 0;

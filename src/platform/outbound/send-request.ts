@@ -16,7 +16,7 @@ export type OutboundRequest = {
   readonly signal: AbortSignal;
 };
 
-export type Read<T> = (response: IncomingMessage) => Promise<T>;
+export type ResponseReader<T> = (response: IncomingMessage) => Promise<T>;
 
 /** The stage decides what an error means: once the request may have been sent, the other side has `closed`. */
 type Progress = { stage: 'connect' | 'tls' | 'closed' };
@@ -25,7 +25,7 @@ type Progress = { stage: 'connect' | 'tls' | 'closed' };
  * Sends one request once, over a connection of its own that is closed when `read` returns. The only time limit is the signal. Throws
  * `OutboundError` for errors of the other side, and the errors of `read`.
  */
-export async function sendToCheckedAddresses<T>(request: OutboundRequest, read: Read<T>): Promise<T> {
+export async function sendToCheckedAddresses<T>(request: OutboundRequest, read: ResponseReader<T>): Promise<T> {
   const { signal } = request;
   signal.throwIfAborted();
   const outgoing = send(request);

@@ -1,6 +1,6 @@
 import { Webhook as Signer } from 'standardwebhooks';
 
-export type Webhook = {
+export type WebhookToSign = {
   /** The same for every attempt, so that a receiver can drop repeats; visible ASCII without a dot. */
   readonly id: string;
   /** The time of this attempt, in Unix seconds; receivers reject what is more than five minutes off. */
@@ -15,7 +15,7 @@ export type Webhook = {
 const idPattern = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
 
 /** The headers of Standard Webhooks: one `v1,` signature for each secret. Throws only for bugs of ours. */
-export function signWebhook({ id, timestampSeconds, body, secrets }: Webhook) {
+export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSign) {
   if (!idPattern.test(id)) throw new Error('a webhook id must be visible ASCII without a dot');
   if (!Number.isSafeInteger(timestampSeconds)) throw new Error('a webhook timestamp must be whole seconds');
   if (secrets.length === 0) throw new Error('a webhook needs a secret');

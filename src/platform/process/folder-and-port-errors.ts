@@ -12,7 +12,7 @@ export async function makePrivateFolder(path: string, setting: string): Promise<
     // A folder of another account, or a read-only one, may still be usable.
     if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {});
   } catch (error) {
-    throw folderError(await causeOf(error, path), path, setting);
+    throw explainFolderError(await causeOf(error, path), path, setting);
   }
 }
 
@@ -39,7 +39,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Explains why a folder is unusable; returns any other error unchanged. */
-export function folderError(error: unknown, path: string, setting: string): unknown {
+export function explainFolderError(error: unknown, path: string, setting: string): unknown {
   const code = errorCode(error);
   const reason = code === undefined ? undefined : folderReasons[code];
   if (reason === undefined) return error;
@@ -66,7 +66,11 @@ const folderReasons: Readonly<Record<string, string>> = {
 };
 
 /** Explains why an address cannot be listened on; returns any other error unchanged. `setting` is the variable of the port. */
-export function listenError(cause: unknown, { host, port }: { host: string; port: number }, setting: string): unknown {
+export function explainListenError(
+  cause: unknown,
+  { host, port }: { host: string; port: number },
+  setting: string,
+): unknown {
   const noAddress = `${host} is not an address of this machine. Set HOST to one that is, or to 0.0.0.0 for all of them.`;
   const sentences: Readonly<Record<string, string>> = {
     EADDRINUSE: `Port ${port} of ${host} is in use by another program. Stop it, or set ${setting} to another port.`,

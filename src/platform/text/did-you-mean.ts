@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein';
  * Returns the nearest known name: `aspect_ratio` → `ratio`, `promt` → `prompt`. Ignores case and separators. At most a third of the letters
  * may differ, unless one name contains the other and both have four letters or more.
  */
-export function didYouMean(unknown: string, known: readonly string[]): string | undefined {
+export function findNearestName(unknown: string, known: readonly string[]): string | undefined {
   const plain = plainName(unknown);
   if (plain.length < 2 || plain.length > 64) return undefined;
   const ranked = known
@@ -27,6 +27,6 @@ function plainName(name: string): string {
 }
 
 export function unknownNameMessage(what: string, name: string, known: readonly string[]): string {
-  const meant = didYouMean(name, known);
+  const meant = findNearestName(name, known);
   return `unknown ${what}, ${meant === undefined ? `allowed: ${known.join(', ')}` : `did you mean ${meant}?`}`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from './did-you-mean.ts';
+import { findNearestName } from './did-you-mean.ts';
 import { type FieldError, fieldPath } from './field-errors.ts';
 import { isObject } from './json.ts';
 
@@ -23,7 +23,7 @@ const requestWords: TypeWords = {
 /** Each unknown name among several fields has a line of its own. */
 const unknownPrefix = 'unknown ';
 
-export function requestMessage(issue: z.core.$ZodRawIssue): string {
+export function messageOfRequestIssue(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'unrecognized_keys') {
     const known = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
     return issue.keys.map((key) => unknownFieldMessage(key, known)).join('\n');
@@ -33,7 +33,7 @@ export function requestMessage(issue: z.core.$ZodRawIssue): string {
 }
 
 export function unknownFieldMessage(key: string, known: readonly string[]): string {
-  const meant = didYouMean(key, known);
+  const meant = findNearestName(key, known);
   return meant === undefined ? 'unknown field' : `unknown field, did you mean ${meant}?`;
 }
 
@@ -85,7 +85,7 @@ function unionMessage(issue: Extract<z.core.$ZodRawIssue, { code: 'invalid_union
 }
 
 export function choiceMessage(value: unknown, allowed: readonly string[]): string {
-  const meant = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
+  const meant = typeof value === 'string' ? findNearestName(value, allowed) : undefined;
   const choice = allowed.length === 1 ? `must be ${allowed[0]}` : `must be one of ${allowed.join(', ')}`;
   return meant === undefined ? choice : `${choice}; did you mean ${meant}?`;
 }
@@ -100,11 +100,12 @@ function measured(origin: string, bound: 'at least' | 'at most', limit: number):
  * The errors of a request. Unknown fields get paths of their own. Of the forms that a field may have, the errors are those of the one that
  * the value resembles.
  */
-export function requestErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
+export function fieldErrorsOfIssue(issue: z.core.$ZodIssue): readonly FieldError[] {
   const { path, message } = issue;
   if (issue.code === 'invalid_union') {
     const nested = issue.errors.find((issues) => issues.some((one) => one.path.length > 0 || isUnknown(one)));
-    if (nested !== undefined) return nested.flatMap((one) => requestErrors({ ...one, path: [...path, ...one.path] }));
+    if (nested !== undefined)
+      return nested.flatMap((one) => fieldErrorsOfIssue({ ...one, path: [...path, ...one.path] }));
   }
   if (!isUnknown(issue) || message.startsWith('unknown parameter')) return [{ path: fieldPath(path), message }];
   const lines = message.startsWith(unknownPrefix) ? message.split('\n') : [];

@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Runs `work`, which never rejects, after each pause until the signal is aborted. Does not keep the process alive. */
-export async function repeat(pauseMs: number, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+export async function repeatUntilAborted(
+  pauseMs: number,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
   for (;;) {
     await pause(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
@@ -10,9 +14,9 @@ export async function repeat(pauseMs: number, signal: AbortSignal, work: () => P
 }
 
 /** Repeats `work` until `close` is called, which aborts the signal and waits for a run in progress. */
-export function repeatUntilClosed(pauseMs: number, work: (signal: AbortSignal) => Promise<void>) {
+export function startRepeating(pauseMs: number, work: (signal: AbortSignal) => Promise<void>) {
   const stopping = new AbortController();
-  const repeating = repeat(pauseMs, stopping.signal, () => work(stopping.signal));
+  const repeating = repeatUntilAborted(pauseMs, stopping.signal, () => work(stopping.signal));
   return {
     close: async (): Promise<void> => {
       stopping.abort();

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
-import type { MediaLinks, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
+import type { MediaLinks, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
-import { contentParts, pictureDataUrls } from '../requests/media-parts.ts';
-import { optionFields } from '../../catalogue/providers/option-fields.ts';
+import { urlContentParts, imageDataUrlsByRole } from '../requests/media-parts.ts';
+import { optionsAsUpstreamFields } from '../../catalogue/providers/option-fields.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 
 /** Ark accepts 64 MB in all. */
@@ -21,7 +21,7 @@ export async function arkJobBody(
     resolution: resolution === '2160p' ? '4k' : resolution,
     watermark: false,
     ...parameters,
-    ...optionFields('ark', chosen),
+    ...optionsAsUpstreamFields('ark', chosen),
     ...(seed !== undefined && { seed }),
     model: upstreamModel,
     content: [
@@ -38,13 +38,16 @@ export async function arkJobBody(
 }
 
 /** Images are in the request; Ark fetches video and audio, which it takes by address only. */
-async function mediaContent(media: ReferenceMedia, { videos, audios }: MediaLinks): Promise<readonly JsonObject[]> {
-  const { firstFrame, lastFrame, images } = await pictureDataUrls(media, maxImageBytes);
+async function mediaContent(
+  media: PreparedMediaByRole,
+  { videos, audios }: MediaLinks,
+): Promise<readonly JsonObject[]> {
+  const { firstFrame, lastFrame, images } = await imageDataUrlsByRole(media, maxImageBytes);
   return [
-    ...contentParts('image_url', firstFrame, { role: 'first_frame' }),
-    ...contentParts('image_url', lastFrame, { role: 'last_frame' }),
-    ...contentParts('image_url', images, { role: 'reference_image' }),
-    ...contentParts('video_url', videos, { role: 'reference_video' }),
-    ...contentParts('audio_url', audios, { role: 'reference_audio' }),
+    ...urlContentParts('image_url', firstFrame, { role: 'first_frame' }),
+    ...urlContentParts('image_url', lastFrame, { role: 'last_frame' }),
+    ...urlContentParts('image_url', images, { role: 'reference_image' }),
+    ...urlContentParts('video_url', videos, { role: 'reference_video' }),
+    ...urlContentParts('audio_url', audios, { role: 'reference_audio' }),
   ];
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import { codedErrorIn, type CreateRules, storableText, upstreamError } from '../answers.ts';
-import type { UpstreamError, NotAccepted } from '../provider-contract.ts';
+import { codedErrorIn, type CreateRules, storableText, storableUpstreamError } from '../answers.ts';
+import type { UpstreamErrorReason, NotAccepted } from '../provider-contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.
 
@@ -55,7 +55,7 @@ export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', me
 };
 
 /** The codes of content name the rejected part, such as `InputImageSensitiveContentDetected`. */
-function aboutIn(code: string): Pick<UpstreamError, 'about'> {
+function aboutIn(code: string): Pick<UpstreamErrorReason, 'about'> {
   if (code.startsWith('InputText')) return { about: 'prompt' };
   if (code.startsWith('InputImage')) return { about: 'image' };
   if (code.startsWith('InputVideo')) return { about: 'video' };
@@ -67,11 +67,11 @@ function aboutIn(code: string): Pick<UpstreamError, 'about'> {
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422, 429]);
 
 /** `word` is the state in the record, which is the code of a job that was cancelled or has expired. */
-export function jobFailure(record: JsonObject, word: string): UpstreamError {
+export function jobFailure(record: JsonObject, word: string): UpstreamErrorReason {
   const { code, message } = codedErrorIn(record) ?? { code: word, message: '' };
   const meaning = meaningOf(code, message);
   const kind = meaning === 'content' || meaning === 'input' ? meaning : 'upstream';
-  return { ...upstreamError(kind, code, message), ...(kind === 'content' && aboutIn(code)) };
+  return { ...storableUpstreamError(kind, code, message), ...(kind === 'content' && aboutIn(code)) };
 }
 
 /** Ark's own code, with the dot, or that of another Videogen; the 404 of a proxy proves nothing. */

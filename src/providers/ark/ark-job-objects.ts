@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
 import { type CostRule, estimateCost } from '../../catalogue/prices/upstream-cost.ts';
-import type { Cost, Job, JobStatus, LostCreate } from '../provider-contract.ts';
+import type { Cost, Job, JobStatus, LostCreateToRecover } from '../provider-contract.ts';
 import { findJobId } from '../jobs/find-job-id.ts';
 import type { EndState, JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { isSinceCreate, listsAllSinceCreate } from '../jobs/pick-job-of-lost-create.ts';
@@ -83,7 +83,7 @@ type Listed = Pick<ArkRecord, 'id'> & z.output<typeof originSchema>;
  */
 export function candidatesInList(
   body: JsonObject,
-  lost: LostCreate,
+  lost: LostCreateToRecover,
   maxListed: number,
 ): { readonly candidates: readonly Listed[]; readonly isComplete: boolean } | undefined {
   const items = itemsIn(body);
@@ -104,7 +104,7 @@ function listedIn(item: JsonValue): Listed | undefined {
 }
 
 /** True if the lost create may have made the job. Ark has no names for jobs, so account, time and input identify it. */
-function isCandidate(listed: Listed, lost: LostCreate): boolean {
+function isCandidate(listed: Listed, lost: LostCreateToRecover): boolean {
   const { input, accountHashes } = lost;
   const { safety_identifier: hash = '', ratio = input.ratio, duration = input.duration } = listed;
   if (!accountHashes.includes(hash) || !isSinceCreate(listed.created_at, lost)) return false;

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
-import { jsonObjectIn, classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
+import { jsonObjectIn, classifyCreate, codedErrorIn, parsedBodyOrStatus, answerOrErrorOf } from '../answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
-import { cancelOutcomes, createJobObjectReader } from '../jobs/vendor-job-object.ts';
+import { cancelOutcomeOfState, createJobObjectReader } from '../jobs/vendor-job-object.ts';
 import { findJobOfCreate, unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { arkJobBody } from './ark-create-body.ts';
@@ -36,7 +36,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     warn,
   );
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
-    replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
+    answerOrErrorOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   const pathOf = ({ id }: Pick<Job, 'id'>) => paths.get.replace('{id}', encodeURIComponent(id));
   const readJob = (job: Job, signal: AbortSignal) => call('GET', pathOf(job), timeoutsAfterCreate.statusMs, signal);
   /** The newest records that match the filter, by default of the last seven days. */
@@ -59,7 +59,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     recover: async (lost, signal) => {
       const path = listPath([['filter.model', config.upstreamModel]], maxListed);
       const reply = await call('GET', path, timeoutsAfterCreate.recoverMs, signal);
-      const list = readBody(reply, (body) => candidatesInList(body, lost, maxListed));
+      const list = parsedBodyOrStatus(reply, (body) => candidatesInList(body, lost, maxListed));
       if ('status' in list) return unreadableLookup;
       return await findJobOfCreate(list.read.candidates, lost, list.read.isComplete);
     },
@@ -71,7 +71,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
         if (jobs.length > 1) {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
           const reply = await call('GET', listPath(filter, maxBatch), timeoutsAfterCreate.statusMs, signal);
-          const list = readBody(reply, recordsIn);
+          const list = parsedBodyOrStatus(reply, recordsIn);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
           const listed = new Map(list.read.map((record) => [record.id, record]));
           for (const job of jobs) {
@@ -92,9 +92,9 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       };
       const before = await readState();
       // The DELETE of a job that has ended would remove its record, and with it the cost.
-      if (before !== 'queued') return cancelOutcomes[before];
+      if (before !== 'queued') return cancelOutcomeOfState[before];
       await call('DELETE', pathOf(job), timeoutsAfterCreate.cancelMs, signal);
-      return cancelOutcomes[await readState()];
+      return cancelOutcomeOfState[await readState()];
     },
   });
 }

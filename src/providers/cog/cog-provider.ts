@@ -7,9 +7,9 @@ import {
   jsonObjectIn,
   classifyCreate,
   type CreateRules,
-  detailOf,
-  type Reply,
-  replyOf,
+  detailOfAnswerOrError,
+  type AnswerOrError,
+  answerOrErrorOf,
   storableText,
 } from '../answers.ts';
 import type {
@@ -19,7 +19,7 @@ import type {
   JobRequest,
   Refused,
   RequestBody,
-  RunWorkspace,
+  RunContext,
   UpstreamClient,
   Warn,
   Workspace,
@@ -27,9 +27,9 @@ import type {
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
-import { mediaDataUrls, refusedAsTooLarge } from '../requests/media-parts.ts';
+import { mediaDataUrlsByRole, refusedAsTooLarge } from '../requests/media-parts.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
+import { fetchMediaOfTemplate, taskPlaceholderValues } from '../requests/task-placeholder-values.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import { readJsonAndSaveVideo } from './save-video-of-json.ts';
 
@@ -72,7 +72,7 @@ export function createCogProvider({
       if ('kind' in body) return body;
       const path = join(to.workFolder, 'video');
       const predict = () =>
-        replyOf(
+        answerOrErrorOf(
           client.call('PUT', `/predictions/${request.jobKey}`, {
             body,
             timeoutMs: maxRunMs,
@@ -102,7 +102,7 @@ export function createCogProvider({
  * check while it holds a request runs it; an address that does not respond runs nothing.
  */
 async function whileCheckingStart<T>(
-  { client, to, startCheckMs }: { client: UpstreamClient; to: RunWorkspace; startCheckMs: number },
+  { client, to, startCheckMs }: { client: UpstreamClient; to: RunContext; startCheckMs: number },
   request: () => Promise<T>,
 ): Promise<T> {
   const answered = new AbortController();
@@ -121,9 +121,9 @@ async function whileCheckingStart<T>(
 async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody | Refused> {
   const { input: template } = inputSchema.parse(config.options['parameters']);
   const { used, shape } = await fetchMediaOfTemplate(template, request);
-  const media = await mediaDataUrls(used, { maxImageBytes, maxClipBytes });
+  const media = await mediaDataUrlsByRole(used, { maxImageBytes, maxClipBytes });
   if (media === undefined) return refusedAsTooLarge('reference media of this size');
-  return jsonBody({ input: fillPlaceholders(template, taskValues(request, config, shape, media)) });
+  return jsonBody({ input: fillPlaceholders(template, taskPlaceholderValues(request, config, shape, media)) });
 }
 
 const inputSchema = z.object({ input: z.record(z.string(), z.json()) });
@@ -137,7 +137,7 @@ const predictionSchema = z.object({
 type Prediction = z.output<typeof predictionSchema>;
 
 /** Returns the prediction in a 200 or 202; undefined for any other answer, and for an incomplete body. */
-function predictionIn(reply: Reply): Prediction | undefined {
+function predictionIn(reply: AnswerOrError): Prediction | undefined {
   if ('error' in reply || (reply.answer.status !== 200 && reply.answer.status !== 202)) return undefined;
   const body = jsonObjectIn(reply.answer);
   return body && predictionSchema.safeParse(body).data;
@@ -193,11 +193,12 @@ const rules: CreateRules = {
 const deadStates = ['UNHEALTHY', 'DEFUNCT', 'SETUP_FAILED'];
 
 /** A server whose worker has died reports "at capacity" forever; only its health distinguishes it from a busy one. */
-async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<RunOutcome> {
+async function notRun(client: UpstreamClient, reply: AnswerOrError, signal: AbortSignal): Promise<RunOutcome> {
   if ('error' in reply && reply.error instanceof OutboundError && reply.error.kind === 'too_large')
-    return { kind: 'failed', error: { kind: 'upstream', detail: detailOf(reply) } };
+    return { kind: 'failed', error: { kind: 'upstream', detail: detailOfAnswerOrError(reply) } };
   const outcome = classifyCreate(reply, rules);
-  if (outcome.kind === 'unknown' || outcome.kind === 'accepted') return { kind: 'lost', detail: detailOf(reply) };
+  if (outcome.kind === 'unknown' || outcome.kind === 'accepted')
+    return { kind: 'lost', detail: detailOfAnswerOrError(reply) };
   if (outcome.kind === 'refused' || outcome.reason !== 'busy') return outcome;
   const health = await healthOf(client, signal);
   return deadStates.includes(health)
@@ -208,7 +209,7 @@ async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal)
 /** The status of the server; empty when it does not respond. */
 async function healthOf(client: UpstreamClient, signal: AbortSignal): Promise<string> {
   const limits = { timeoutMs: healthTimeoutMs, maxBytes: 256 * 1024, signal };
-  const health = await replyOf(client.call('GET', '/health-check', limits));
+  const health = await answerOrErrorOf(client.call('GET', '/health-check', limits));
   const text = 'error' in health ? '' : health.answer.body.toString('utf8');
   return /"status": ?"([A-Z_]+)"/.exec(text)?.[1] ?? '';
 }

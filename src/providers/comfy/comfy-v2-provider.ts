@@ -6,16 +6,16 @@ import {
   codedErrorIn,
   type CreateRules,
   maxJobIdLength,
-  readBody,
-  replyOf,
-  upstreamError,
+  parsedBodyOrStatus,
+  answerOrErrorOf,
+  storableUpstreamError,
 } from '../answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { unreadableLookup, retryOrGiveUpLookup } from '../jobs/pick-job-of-lost-create.ts';
-import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
+import { createPolledProvider, startSubmitCountdown } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
-import { filePrefix } from '../requests/task-values.ts';
+import { jobFilePrefix } from '../requests/task-placeholder-values.ts';
 import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './upload-and-fill-workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
@@ -29,11 +29,11 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
   const records = createJobObjectReader(recordRules, warn);
   const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) => {
     const limits = { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal };
-    return replyOf(client.call(method, `/api/v2${path}`, { ...limits, ...options }));
+    return answerOrErrorOf(client.call(method, `/api/v2${path}`, { ...limits, ...options }));
   };
   const findByName = async (jobKey: string, signal: AbortSignal) => {
     const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
-    const list = readBody(reply, (body) => listSchema.safeParse(body).data);
+    const list = parsedBodyOrStatus(reply, (body) => listSchema.safeParse(body).data);
     if ('status' in list) return list;
     const { jobs, truncated } = list.read;
     const isComplete = jobs.length < maxListed && !truncated;
@@ -44,7 +44,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     forgetsJobs: true,
     submit: async (request, signal) => {
       const { jobKey } = request;
-      const leftMs = startSubmitTimer(submitTimeoutMs);
+      const leftMs = startSubmitCountdown(submitTimeoutMs);
       const filled = await uploadAndFillWorkflow(workflow(), request, config, {
         send: async (file) =>
           call('POST', '/assets', signal, { body: await assetForm(file, request), timeoutMs: leftMs() }),
@@ -130,7 +130,7 @@ function endOf({ error, status, outputs }: JobRecord, state: EndState): JobStatu
   const video = outputs.findLast(({ name, content_type: type }) => isVideo(type, name));
   if (state === 'succeeded' && video !== undefined) return { state, result: { url: video.url } };
   const detail = state === 'succeeded' ? 'the workflow wrote no video' : (error?.message ?? status);
-  return { state: 'failed', error: upstreamError('upstream', error?.code ?? status, detail) };
+  return { state: 'failed', error: storableUpstreamError('upstream', error?.code ?? status, detail) };
 }
 
 /** The error of a key that was used before: the job of an earlier create may exist. */
@@ -155,7 +155,7 @@ const assetSchema = z.object({ id: z.string() });
 async function assetForm(file: FormFile, request: Pick<JobRequest, 'jobKey'>): Promise<RequestBody> {
   return await formBody([
     ['file', file],
-    ['file_path', `input/${filePrefix(request)}-${file.name}`],
+    ['file_path', `input/${jobFilePrefix(request)}-${file.name}`],
     ['content_type', file.contentType],
   ]);
 }

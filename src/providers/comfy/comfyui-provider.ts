@@ -4,17 +4,17 @@ import {
   classifyCreate,
   bodyOrStatusOfPoll,
   type CreateRules,
-  noVerdict,
-  readBody,
-  type Reply,
-  replyOf,
-  upstreamError,
+  unclearPollOf,
+  parsedBodyOrStatus,
+  type AnswerOrError,
+  answerOrErrorOf,
+  storableUpstreamError,
 } from '../answers.ts';
-import type { UpstreamError, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
+import type { UpstreamErrorReason, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
-import { createPolledProvider, startSubmitTimer } from '../jobs/polled-provider.ts';
+import { createPolledProvider, startSubmitCountdown } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
-import { filePrefix } from '../requests/task-values.ts';
+import { jobFilePrefix } from '../requests/task-placeholder-values.ts';
 import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './upload-and-fill-workflow.ts';
 
 const callTimeoutMs = 15_000;
@@ -30,9 +30,9 @@ type Named = Pick<Job, 'jobKey'>;
 export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvider {
   const { config, workflow, client, submitTimeoutMs } = deps;
   const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
-    replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, body }));
+    answerOrErrorOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, body }));
   const readQueue = async (signal: AbortSignal) =>
-    readBody(await call('GET', '/queue', signal), (body) => queueSchema.safeParse(body).data);
+    parsedBodyOrStatus(await call('GET', '/queue', signal), (body) => queueSchema.safeParse(body).data);
   /** A job that has left the queue is in the history, or has left a file, or is missing. */
   const statusIn = async (
     queue: Awaited<ReturnType<typeof readQueue>>,
@@ -55,7 +55,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     namesJobs: true,
     forgetsJobs: true,
     submit: async (request, signal) => {
-      const leftMs = startSubmitTimer(submitTimeoutMs);
+      const leftMs = startSubmitCountdown(submitTimeoutMs);
       const before = await statusOf(request, signal);
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
@@ -116,9 +116,9 @@ const interrupted = 'execution_interrupted';
 
 type OutputFile = z.output<typeof fileSchema>;
 
-function endOf(entry: unknown, reply: Reply): JobStatus {
+function endOf(entry: unknown, reply: AnswerOrError): JobStatus {
   const { data } = historySchema.safeParse(entry);
-  if (data === undefined) return noVerdict(reply).status;
+  if (data === undefined) return unclearPollOf(reply).status;
   const { outputs, status } = data;
   if (status.status_str !== 'success') return { state: 'failed', error: upstreamErrorOf(status.messages) };
   const files = Object.values(outputs).flatMap((lists) => Object.values(lists).flat());
@@ -128,17 +128,17 @@ function endOf(entry: unknown, reply: Reply): JobStatus {
   return { state: 'failed', error: { kind: 'upstream', detail: 'the workflow wrote no video' } };
 }
 
-function upstreamErrorOf(messages: readonly (readonly [string, unknown])[]): UpstreamError {
+function upstreamErrorOf(messages: readonly (readonly [string, unknown])[]): UpstreamErrorReason {
   if (messages.some(([event]) => event === interrupted))
-    return upstreamError('upstream', interrupted, 'the job was interrupted');
+    return storableUpstreamError('upstream', interrupted, 'the job was interrupted');
   const error = messages.find(([event]) => event === 'execution_error')?.[1];
   const { exception_type: code = '', exception_message: message = '' } = executionError.safeParse(error).data ?? {};
-  return upstreamError('upstream', code, message);
+  return storableUpstreamError('upstream', code, message);
 }
 
 /** The name under which a workflow that uses `{{prefix}}` saves the first video of a job. */
 function firstFile(job: Named): OutputFile {
-  const [subfolder = '', stem = ''] = filePrefix(job).split('/');
+  const [subfolder = '', stem = ''] = jobFilePrefix(job).split('/');
   return { filename: `${stem}_00001_.mp4`, subfolder, type: 'output' };
 }
 
@@ -147,10 +147,10 @@ function viewPath(file: OutputFile): string {
 }
 
 /** Queue and history are lost in a restart, the file of a job that had ended is not. */
-function statusByFile(reply: Reply, job: Named): JobStatus {
+function statusByFile(reply: AnswerOrError, job: Named): JobStatus {
   const status = 'answer' in reply ? reply.answer.status : undefined;
   if (status === 200) return { state: 'succeeded', result: { url: viewPath(firstFile(job)) } };
-  return status === 404 ? { state: 'missing' } : noVerdict(reply).status;
+  return status === 404 ? { state: 'missing' } : unclearPollOf(reply).status;
 }
 
 const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
@@ -160,7 +160,7 @@ async function uploadForm(file: FormFile, job: Named): Promise<RequestBody> {
   const stem = file.name.slice(0, file.name.lastIndexOf('.'));
   return await formBody([
     ['image', file],
-    ['subfolder', `${filePrefix(job)}-${stem}`],
+    ['subfolder', `${jobFilePrefix(job)}-${stem}`],
     ['overwrite', 'true'],
   ]);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { messageOf } from '../../platform/errors.ts';
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
@@ -49,11 +49,11 @@ export async function compareWorkflowsWithServers(
   catalogue: Catalogue,
   deps: WorkflowCheckDeps,
 ): Promise<readonly WorkflowCheckResult[]> {
-  return (await compareWithServers(workflowsIn(catalogue), deps)).map(({ found }) => found);
+  return (await compareGivenWorkflows(workflowsIn(catalogue), deps)).map(({ found }) => found);
 }
 
 /** Compares each workflow with the node classes of its server; `key` is that of the workflow. */
-export async function compareWithServers(workflows: readonly Workflow[], deps: WorkflowCheckDeps) {
+export async function compareGivenWorkflows(workflows: readonly Workflow[], deps: WorkflowCheckDeps) {
   const classes = new Map<string, ReturnType<typeof classesOf>>();
   const enabled = workflows.filter(({ provider }) => !deps.isOff(provider));
   return await Promise.all(

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
-import { didYouMean } from '../../platform/text/did-you-mean.ts';
-import { jsonObjectIn, detailOf, replyOf, storableText } from '../answers.ts';
+import { findNearestName } from '../../platform/text/did-you-mean.ts';
+import { jsonObjectIn, detailOfAnswerOrError, answerOrErrorOf, storableText } from '../answers.ts';
 import type { UpstreamClient } from '../provider-contract.ts';
 
 /** The inputs that each class of nodes requires. The Comfy API v2 does not list its classes. */
@@ -11,9 +11,9 @@ export type NodeClasses = ReadonlyMap<string, readonly string[]>;
 const [timeoutMs, maxBytes] = [30_000, 64 * 1024 * 1024];
 
 export async function readNodeClasses(client: Pick<UpstreamClient, 'call'>, signal: AbortSignal): Promise<NodeClasses> {
-  const reply = await replyOf(client.call('GET', '/object_info', { timeoutMs, maxBytes, signal }));
+  const reply = await answerOrErrorOf(client.call('GET', '/object_info', { timeoutMs, maxBytes, signal }));
   const body = 'answer' in reply && reply.answer.status === 200 ? jsonObjectIn(reply.answer) : undefined;
-  if (body === undefined) throw new Error(storableText(detailOf(reply), 300));
+  if (body === undefined) throw new Error(storableText(detailOfAnswerOrError(reply), 300));
   return new Map(Object.entries(body).map(([name, info]) => [name, requiredOf(info)]));
 }
 
@@ -51,6 +51,6 @@ export function compareWorkflow(workflow: JsonObject, classes: NodeClasses): Wor
 }
 
 function meant(name: string, known: readonly string[]): string {
-  const near = didYouMean(name, known);
+  const near = findNearestName(name, known);
   return near === undefined ? '' : `, did you mean ${near}?`;
 }

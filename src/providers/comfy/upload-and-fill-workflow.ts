@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
-import { detailOf, readBody, type Reply } from '../answers.ts';
+import { detailOfAnswerOrError, parsedBodyOrStatus, type AnswerOrError } from '../answers.ts';
 import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider-contract.ts';
-import { type MediaUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
+import { type FileUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import type { FormFile } from '../requests/request-bodies.ts';
-import { fetchMediaOfTemplate, taskValues } from '../requests/task-values.ts';
+import { fetchMediaOfTemplate, taskPlaceholderValues } from '../requests/task-placeholder-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
 // checked when the catalogue is read. Both kinds that run workflows fill it in here.
@@ -19,7 +19,7 @@ export type WorkflowProviderDeps = PolledProviderDeps & {
 const limits = { maxImageBytes: 60_000_000, maxClipBytes: 60_000_000 };
 
 export type WorkflowUploadDeps = {
-  readonly send: (file: FormFile) => Promise<Reply>;
+  readonly send: (file: FormFile) => Promise<AnswerOrError>;
   /** Returns the graph's reference to the stored file; undefined when the answer has none. */
   readonly reference: (body: JsonObject) => JsonValue | undefined;
 };
@@ -34,7 +34,7 @@ export async function uploadAndFillWorkflow(
   const { used, shape } = await fetchMediaOfTemplate(workflow, request);
   const media = await uploadMedia(used, limits, (file) => stored(file, uploading));
   if ('kind' in media) return media;
-  return { graph: fillPlaceholders(workflow, taskValues(withTexts(request), config, shape, media)) };
+  return { graph: fillPlaceholders(workflow, taskPlaceholderValues(withTexts(request), config, shape, media)) };
 }
 
 /** Nodes for texts require one, so a task without a negative prompt has an empty one. */
@@ -43,10 +43,10 @@ function withTexts(request: JobRequest): JobRequest {
   return { ...request, input: { ...request.input, negativePrompt } };
 }
 
-async function stored(file: FormFile, { send, reference }: WorkflowUploadDeps): Promise<MediaUploadOutcome<JsonValue>> {
+async function stored(file: FormFile, { send, reference }: WorkflowUploadDeps): Promise<FileUploadOutcome<JsonValue>> {
   const reply = await send(file);
-  const answer = readBody(reply, reference);
-  return 'read' in answer ? { stored: answer.read } : { kind: 'unknown', detail: detailOf(reply) };
+  const answer = parsedBodyOrStatus(reply, reference);
+  return 'read' in answer ? { stored: answer.read } : { kind: 'unknown', detail: detailOfAnswerOrError(reply) };
 }
 
 /** Only the name distinguishes a video from a picture: nodes list both under `images`. */

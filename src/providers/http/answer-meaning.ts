@@ -2,12 +2,12 @@ import { isObject, type JsonObject, type JsonValue } from '../../platform/text/j
 import {
   jsonObjectIn,
   type CreateRules,
-  type Reply,
+  type AnswerOrError,
   storableText,
   unprovenStatuses,
   type VendorError,
 } from '../answers.ts';
-import type { Cost, UpstreamError } from '../provider-contract.ts';
+import type { Cost, UpstreamErrorReason } from '../provider-contract.ts';
 import type { Expression } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ErrorRule, ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { type ExpressionReader, textOf } from './expression-reader.ts';
@@ -17,7 +17,11 @@ import { type ExpressionReader, textOf } from './expression-reader.ts';
 type Reading = { readonly file: ProviderFile; readonly reader: ExpressionReader };
 
 /** Evaluates the expressions of this answer first, because the common rules are synchronous. */
-export async function rulesOfCreate({ file, reader }: Reading, reply: Reply, known: JsonObject): Promise<CreateRules> {
+export async function rulesForCreateAnswer(
+  { file, reader }: Reading,
+  reply: AnswerOrError,
+  known: JsonObject,
+): Promise<CreateRules> {
   const data = answerData(reply, known);
   const { create } = file;
   const isAccepted = create.accepted === undefined || (await reader.flag('create.accepted', create.accepted, data));
@@ -41,7 +45,7 @@ export async function rulesOfCreate({ file, reader }: Reading, reply: Reply, kno
   };
 }
 
-export function answerData(reply: Reply, known: JsonObject): JsonObject {
+export function answerData(reply: AnswerOrError, known: JsonObject): JsonObject {
   if ('error' in reply) return known;
   const body = jsonObjectIn(reply.answer);
   return { ...known, status: reply.answer.status, ...(body !== undefined && { body }) };
@@ -60,7 +64,7 @@ async function jobIn(reader: ExpressionReader, field: string, { id, handle }: Jo
 }
 
 /** Returns why a job failed. A temporary error of a create counts as `upstream` when it ends a job. */
-export async function upstreamErrorInAnswer(reading: Reading, data: JsonObject): Promise<UpstreamError> {
+export async function upstreamErrorInAnswer(reading: Reading, data: JsonObject): Promise<UpstreamErrorReason> {
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
   const status = data['status'] as number; // `answerData` adds it
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};

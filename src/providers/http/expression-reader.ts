@@ -29,7 +29,7 @@ type Outcome = { readonly value: JsonValue | undefined };
  * The readers of one file. Evaluations run one at a time, because interleaved ones would use up each other's time limit; those of
  * `creates` come first, because the id of a paid job may depend on them.
  */
-export function createReaders(
+export function createPrioritizedReaders(
   warn: Warn,
   trace: TraceExpression = () => undefined,
 ): { creates: ExpressionReader; others: ExpressionReader } {

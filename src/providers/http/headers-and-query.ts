@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { SetupError } from '../../platform/errors.ts';
 import { parsedJson } from '../../platform/text/json.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import type { RequestSettings } from '../provider-contract.ts';
+import type { HeadersAndCredentials } from '../provider-contract.ts';
 
 /** Secrets are read when they are needed, so that a new one counts from the next request on. */
-export type Secrets = {
+export type KeyAndNamedSecrets = {
   readonly key?: (() => string) | undefined;
   readonly named?: ReadonlyMap<string, () => string>;
 };
@@ -15,11 +15,11 @@ export type Secrets = {
 type Headers = Readonly<Record<string, string>>;
 
 /** What a file puts into each request. */
-export function requestSettingsOf(file: ProviderFile, secrets: () => Secrets): RequestSettings {
+export function requestSettingsOf(file: ProviderFile, secrets: () => KeyAndNamedSecrets): HeadersAndCredentials {
   const { headers, auth, keyOrigins } = file;
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== generated)),
-    credentials: () => credentialsOf(auth, secrets()),
+    credentials: () => secretHeadersOf(auth, secrets()),
     secretQuery: () => secretQueryOf(auth, secrets()),
     keyOrigins,
   };
@@ -34,7 +34,7 @@ export function generatedHeaders({ headers }: Pick<ProviderFile, 'headers'>): He
 }
 
 /** The secret parameters in the query of the requests of a file. */
-export function secretQueryOf(auth: ProviderFile['auth'], { key }: Secrets): Headers {
+export function secretQueryOf(auth: ProviderFile['auth'], { key }: KeyAndNamedSecrets): Headers {
   return auth.kind === 'query' ? { [auth.name]: read(key, 'key') } : {};
 }
 
@@ -42,7 +42,11 @@ export function secretQueryOf(auth: ProviderFile['auth'], { key }: Secrets): Hea
  * The secret headers of one request of a file, because some expire. Throws a `SetupError` when the catalogue does not name a secret that
  * the file needs.
  */
-export function credentialsOf(auth: ProviderFile['auth'], { key, named }: Secrets, now = Date.now()): Headers {
+export function secretHeadersOf(
+  auth: ProviderFile['auth'],
+  { key, named }: KeyAndNamedSecrets,
+  now = Date.now(),
+): Headers {
   switch (auth.kind) {
     case 'none':
     case 'query':

@@ -4,16 +4,16 @@ import {
   bodyOrStatusOfPoll,
   createStateReader,
   declinesCancel,
-  noVerdict,
-  type Reply,
-  replyOf,
+  unclearPollOf,
+  type AnswerOrError,
+  answerOrErrorOf,
 } from '../answers.ts';
 import type {
   CancelOutcome,
   Job,
   JobRequest,
   JobStatus,
-  LostCreate,
+  LostCreateToRecover,
   PolledProvider,
   RecoverOutcome,
   RequestBody,
@@ -22,15 +22,15 @@ import type {
 import { findJobOfCreate, unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import {
   createPolledProvider,
-  startSubmitTimer,
+  startSubmitCountdown,
   type PolledProviderDeps,
   timeoutsAfterCreate,
 } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { answerData, costIn, rulesOfCreate, upstreamErrorInAnswer, foundJobsIn } from './answer-meaning.ts';
+import { answerData, costIn, rulesForCreateAnswer, upstreamErrorInAnswer, foundJobsIn } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { createReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
+import { createPrioritizedReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
 import { generatedHeaders } from './headers-and-query.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
@@ -47,9 +47,9 @@ const maxAnswerBytes = 256 * 1024;
 /** Speaks to an upstream as its file describes; the rules that hold for every provider decide what its answers prove. */
 export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
   const { file, client, warn } = deps;
-  const { creates, others: reader } = createReaders(warn, deps.trace);
+  const { creates, others: reader } = createPrioritizedReaders(warn, deps.trace);
   const call: Call = ({ method }, { limits, path, ...body }) =>
-    replyOf(
+    answerOrErrorOf(
       client.call(method, path, { ...body, ...limits, headers: generatedHeaders(file), maxBytes: maxAnswerBytes }),
     );
   const upstream = { ...deps, reader, readState: createStateReader(file.status.states, warn), call };
@@ -76,7 +76,7 @@ type Limits = { readonly timeoutMs: number; readonly signal: AbortSignal };
 type Call = (
   request: { readonly method: string },
   options: { readonly path: string; readonly body?: RequestBody; readonly limits: Limits },
-) => Promise<Reply>;
+) => Promise<AnswerOrError>;
 
 /** Returns the address for a request. The client checks that it belongs to the upstream. */
 async function pathFor(reader: ExpressionReader, field: string, path: Expression, data: JsonObject): Promise<string> {
@@ -87,7 +87,7 @@ async function pathFor(reader: ExpressionReader, field: string, path: Expression
 
 async function submit(upstream: Upstream, request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome> {
   const { file, reader, call, submitTimeoutMs } = upstream;
-  const leftMs = startSubmitTimer(submitTimeoutMs);
+  const leftMs = startSubmitCountdown(submitTimeoutMs);
   try {
     const uploaded = await uploadsOf(upstream, request, leftMs, signal);
     if (uploaded !== undefined && 'kind' in uploaded) return uploaded;
@@ -97,7 +97,7 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
     const path = await pathFor(reader, 'create.path', file.create.path, data);
     const body = bodyWithContents(contents, await reader.required('create.json', file.create.json, data));
     const reply = await call(file.create, { path, body, limits: { timeoutMs: leftMs(), signal } });
-    return classifyCreate(reply, await rulesOfCreate(upstream, reply, data));
+    return classifyCreate(reply, await rulesForCreateAnswer(upstream, reply, data));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     // No create was sent, because expressions about an answer do not throw.
@@ -115,7 +115,7 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, leftMs: () => 
   return await uploadImages(request, { file, reader, upload, known, send: post });
 }
 
-async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal): Promise<RecoverOutcome> {
+async function recover(upstream: Upstream, lost: LostCreateToRecover, signal: AbortSignal): Promise<RecoverOutcome> {
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
   const limits = { timeoutMs: timeoutsAfterCreate.recoverMs, signal };
@@ -135,7 +135,7 @@ async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Prom
   const poll = bodyOrStatusOfPoll(reply, () => isMissing);
   if ('status' in poll) return poll.status;
   const word = await reader.text('status.state', file.status.state, data);
-  if (word === undefined) return noVerdict(reply).status;
+  if (word === undefined) return unclearPollOf(reply).status;
   const state = readState(word);
   if (state === 'succeeded') return await endOf(upstream, data, limits);
   if (state === 'failed')
@@ -183,7 +183,7 @@ async function send(
   request: Request,
   known: JsonObject,
   limits: Limits,
-): Promise<{ readonly reply: Reply; readonly data: JsonObject; readonly path: string }> {
+): Promise<{ readonly reply: AnswerOrError; readonly data: JsonObject; readonly path: string }> {
   const path = await pathFor(reader, `${field}.path`, request.path, known);
   const json = request.json && (await reader.required(`${field}.json`, request.json, known));
   const reply = await call(request, { path, limits, ...(json !== undefined && { body: jsonBody(json) }) });

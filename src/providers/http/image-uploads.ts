@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { type MediaByRole, noMedia } from '../../catalogue/media/media-by-role.ts';
-import { classifyCreate, type Reply } from '../answers.ts';
+import { classifyCreate, type AnswerOrError } from '../answers.ts';
 import type { JobRequest, NotAccepted, Refused, RequestBody } from '../provider-contract.ts';
 import { mediaOfRoles } from '../requests/media-parts.ts';
-import { type MediaUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
+import { type FileUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import { formBody } from '../requests/request-bodies.ts';
-import { answerData, rulesOfCreate, upstreamErrorInAnswer } from './answer-meaning.ts';
+import { answerData, rulesForCreateAnswer, upstreamErrorInAnswer } from './answer-meaning.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 import type { ExpressionReader } from './expression-reader.ts';
@@ -14,7 +14,7 @@ export type ImageUploadDeps = {
   readonly file: ProviderFile;
   readonly reader: ExpressionReader;
   readonly upload: NonNullable<ProviderFile['upload']>;
-  readonly send: (body: RequestBody) => Promise<Reply>;
+  readonly send: (body: RequestBody) => Promise<AnswerOrError>;
   /** The data of expressions before an answer. */
   readonly known: JsonObject;
 };
@@ -34,11 +34,11 @@ export async function uploadImages(
 async function stored(
   form: RequestBody,
   { file, reader, upload, send, known }: ImageUploadDeps,
-): Promise<MediaUploadOutcome<string>> {
+): Promise<FileUploadOutcome<string>> {
   // An upload is answered in the form of a create; what it creates is the image.
   const asCreate = { ...file, create: { ...file.create, id: upload.value, handle: undefined } };
   const reply = await send(form);
-  const outcome = classifyCreate(reply, await rulesOfCreate({ file: asCreate, reader }, reply, known));
+  const outcome = classifyCreate(reply, await rulesForCreateAnswer({ file: asCreate, reader }, reply, known));
   if (outcome.kind === 'accepted') return { stored: outcome.id };
   if (outcome.kind !== 'unknown' || 'error' in reply) return outcome;
   // Some upstreams reject an image with a status of 5xx, which proves enough, because no job was requested.

@@ -2,9 +2,9 @@ import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
 import type { MediaByRole, MediaRole } from '../../catalogue/media/media-by-role.ts';
 import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
-import { spellImageReferences, withoutAddresses } from '../requests/task-values.ts';
-import type { FrozenConfig, Job, JobRequest, LostCreate, Refused, RequestBody } from '../provider-contract.ts';
-import { leadingImage, mediaDataUrls, mediaOfRoles, refusedAsTooLarge } from '../requests/media-parts.ts';
+import { spellImageReferences, inputWithoutMediaUrls } from '../requests/task-placeholder-values.ts';
+import type { FrozenConfig, Job, JobRequest, LostCreateToRecover, Refused, RequestBody } from '../provider-contract.ts';
+import { adaptiveRatioImage, mediaDataUrlsByRole, mediaOfRoles, refusedAsTooLarge } from '../requests/media-parts.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
 
@@ -25,7 +25,7 @@ export async function dataForCreate(
   uploaded?: MediaByRole<string>,
 ): Promise<{ readonly data: JsonObject; readonly contents: ContentsByPlaceholder } | Refused> {
   const { accountHash, deadlineMs, input, jobKey } = request;
-  const leading = leadingImage(await request.media());
+  const leading = adaptiveRatioImage(await request.media());
   const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, leading);
   const media = await mediaData(request, frozen.file, uploaded);
   if (media === undefined) return refusedAsTooLarge('reference media of this size');
@@ -44,7 +44,7 @@ export async function dataForCreate(
 async function mediaData(request: JobRequest, file: ProviderFile, uploaded: MediaByRole<string> | undefined) {
   // Only files that the request contains are read.
   const isInRequest = (role: MediaRole) => formOf(file, role) === 'data-url' && usesMedia(file, [role]);
-  const urls = await mediaDataUrls(mediaOfRoles(await request.media(), isInRequest), file);
+  const urls = await mediaDataUrlsByRole(mediaOfRoles(await request.media(), isInRequest), file);
   if (urls === undefined) return undefined;
   const contents = new Map<string, string>();
   const listed = (role: MediaRole): readonly JsonObject[] => {
@@ -91,7 +91,7 @@ export function dataForUpload({ input, jobKey }: JobRequest, frozen: Frozen): Js
   return { ...common(input, frozen), jobKey };
 }
 
-export function dataForLostCreate({ input, intendedAt, jobKey }: LostCreate, frozen: Frozen): JsonObject {
+export function dataForLostCreate({ input, intendedAt, jobKey }: LostCreateToRecover, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey, intendedAt };
 }
 
@@ -101,7 +101,7 @@ function common(input: JobRequest['input'], { file, config }: Frozen): JsonObjec
   const imageCount = input.imageUrls.length;
   const spelled = spelling === undefined ? prompt : spellImageReferences(prompt, imageCount, spelling);
   // Without a prompt, requests omit the field.
-  const { prompt: _, ...fields } = withoutAddresses(input);
+  const { prompt: _, ...fields } = inputWithoutMediaUrls(input);
   return {
     model: config.upstreamModel,
     parameters: config.options['parameters'] ?? {},

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import type { LostCreate, RecoverOutcome } from '../provider-contract.ts';
+import type { LostCreateToRecover, RecoverOutcome } from '../provider-contract.ts';
 
 type Candidate = { readonly id: string; readonly handle?: JsonObject };
 
@@ -22,7 +22,7 @@ function pauseBefore(ageMs: number): number {
 const clockSkewMs = 60_000;
 
 /** False for a job that existed before the create was sent; its time is in Unix seconds. */
-export function isSinceCreate(createdAt: number, { intendedAt }: Pick<LostCreate, 'intendedAt'>): boolean {
+export function isSinceCreate(createdAt: number, { intendedAt }: Pick<LostCreateToRecover, 'intendedAt'>): boolean {
   return createdAt * 1000 >= intendedAt - clockSkewMs;
 }
 
@@ -30,7 +30,7 @@ export function isSinceCreate(createdAt: number, { intendedAt }: Pick<LostCreate
 export function listsAllSinceCreate(
   jobs: readonly { readonly created_at: number }[],
   isCut: boolean,
-  lost: Pick<LostCreate, 'intendedAt'>,
+  lost: Pick<LostCreateToRecover, 'intendedAt'>,
 ): boolean {
   return !isCut || jobs.some((job) => !isSinceCreate(job.created_at, lost));
 }
@@ -41,7 +41,7 @@ export function listsAllSinceCreate(
  */
 export async function findJobOfCreate(
   candidates: readonly Candidate[],
-  lost: LostCreate,
+  lost: LostCreateToRecover,
   /** False if the list may lack jobs that were made since the create. */
   isComplete = true,
 ): Promise<RecoverOutcome> {
@@ -59,7 +59,10 @@ export async function findJobOfCreate(
 }
 
 /** Repeats the lookup in a list that decides nothing while it may lag, and then ends it. */
-export function retryOrGiveUpLookup({ intendedAt }: Pick<LostCreate, 'intendedAt'>, detail: string): RecoverOutcome {
+export function retryOrGiveUpLookup(
+  { intendedAt }: Pick<LostCreateToRecover, 'intendedAt'>,
+  detail: string,
+): RecoverOutcome {
   const ageMs = Date.now() - intendedAt;
   return ageMs < visibleWithinMs ? { kind: 'later', afterMs: pauseBefore(ageMs) } : { kind: 'unknown', detail };
 }

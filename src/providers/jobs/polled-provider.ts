@@ -4,7 +4,7 @@ import {
   type JobStatus,
   type PolledProvider,
   type UpstreamClient,
-  VideoLost,
+  VideoLostError,
   type Warn,
 } from '../provider-contract.ts';
 import { downloadResult } from '../download-result.ts';
@@ -62,7 +62,7 @@ export function createPolledProvider(
         const url = status.state === 'succeeded' ? status.result?.['url'] : undefined;
         missing = status.state === 'missing' ? missing + 1 : 0;
         if (typeof url === 'string') return url;
-        if (api.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
+        if (api.forgetsJobs && missing >= lostAfterMissing) throw new VideoLostError('the upstream has lost the job');
         throw new Error(status.state === 'unclear' ? status.detail : 'the job has no video');
       };
       return await downloadResult(client, freshUrl, to, warn);
@@ -71,7 +71,7 @@ export function createPolledProvider(
 }
 
 /** Starts the time of a create, which its uploads and last request share. The returned function returns what is left. */
-export function startSubmitTimer(submitTimeoutMs: number): () => number {
+export function startSubmitCountdown(submitTimeoutMs: number): () => number {
   const endsAt = performance.now() + submitTimeoutMs;
   return () => Math.max(1, Math.round(endsAt - performance.now()));
 }

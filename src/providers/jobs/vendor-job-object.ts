@@ -3,9 +3,9 @@ import {
   bodyOrStatusOfPoll,
   createStateReader,
   declinesCancel,
-  noVerdict,
-  type PollWithoutBody,
-  type Reply,
+  unclearPollOf,
+  type MissingOrUnclearPoll,
+  type AnswerOrError,
 } from '../answers.ts';
 import type { CancelOutcome, Job, JobStatus, Warn } from '../provider-contract.ts';
 
@@ -17,7 +17,7 @@ type JobState = 'queued' | 'running' | 'stopping' | EndState | 'missing';
 export type EndState = 'succeeded' | 'failed' | 'canceled';
 
 /** The outcome of a cancellation by the state that is read after it; `unclear` is a read without a verdict. */
-export const cancelOutcomes: Readonly<Record<JobState | 'unclear', CancelOutcome>> = {
+export const cancelOutcomeOfState: Readonly<Record<JobState | 'unclear', CancelOutcome>> = {
   queued: 'runs_on',
   running: 'runs_on',
   stopping: 'unclear',
@@ -50,11 +50,11 @@ export function createJobObjectReader<Read extends JobRecord>(rules: JobObjectRu
   const readState = createStateReader(rules.states, warn);
   const stateIn = ({ status }: Read): JobState => readState(status);
   /** A record of another job proves nothing. */
-  const read = (reply: Reply, id: string): { readonly record: Read } | PollWithoutBody => {
+  const read = (reply: AnswerOrError, id: string): { readonly record: Read } | MissingOrUnclearPoll => {
     const poll = bodyOrStatusOfPoll(reply, isMissing);
     if ('status' in poll) return poll;
     const record = recordIn(poll.body);
-    return record?.id === id ? { record } : noVerdict(reply);
+    return record?.id === id ? { record } : unclearPollOf(reply);
   };
   const statusIn = (record: Read, job: Job): JobStatus => {
     const state = stateIn(record);
@@ -67,19 +67,19 @@ export function createJobObjectReader<Read extends JobRecord>(rules: JobObjectRu
     read,
     stateIn,
     statusIn,
-    statusOf: (reply: Reply, job: Job): JobStatus => {
+    statusOf: (reply: AnswerOrError, job: Job): JobStatus => {
       const found = read(reply, job.id);
       return 'record' in found ? statusIn(found.record, job) : found.status;
     },
     /** `reply` answers a cancellation. */
-    cancelOutcomeOf: (reply: Reply, { id }: Job): CancelOutcome => {
+    cancelOutcomeOf: (reply: AnswerOrError, { id }: Job): CancelOutcome => {
       const found = read(reply, id);
-      return 'record' in found ? cancelOutcomes[stateIn(found.record)] : cancelOutcomeWithoutJob(reply, found);
+      return 'record' in found ? cancelOutcomeOfState[stateIn(found.record)] : cancelOutcomeWithoutJob(reply, found);
     },
   };
 }
 
-export function cancelOutcomeWithoutJob(reply: Reply, { status }: PollWithoutBody): CancelOutcome {
+export function cancelOutcomeWithoutJob(reply: AnswerOrError, { status }: MissingOrUnclearPoll): CancelOutcome {
   if (status.state === 'missing') return 'ended';
   return declinesCancel(reply) ? 'runs_on' : 'unclear';
 }

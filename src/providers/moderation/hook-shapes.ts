@@ -58,7 +58,7 @@ const plain: HookShape = {
   },
 };
 
-export const hookShapeOf = { openai, plain } as const satisfies Record<string, HookShape>;
+export const hookShapes = { openai, plain } as const satisfies Record<string, HookShape>;
 
 /** A sentence could repeat the prompt, which is never logged, so only a name is a category. */
 const categoryName = /^[A-Za-z][\w/.-]{0,63}$/;

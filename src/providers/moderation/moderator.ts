@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Emits } from '../../platform/metrics/emits.ts';
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
-import { createSlots, runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
+import { createSlotsPerKey, runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
 import { type JsonObject, parsedJson } from '../../platform/text/json.ts';
-import { type ModeratedContent, hookShapeOf } from './hook-shapes.ts';
+import { type ModeratedContent, hookShapes } from './hook-shapes.ts';
 
 /** An endpoint that decides whether a video may be made of a prompt and images. */
 export type ModerationEndpoint = {
-  readonly shape: keyof typeof hookShapeOf;
+  readonly shape: keyof typeof hookShapes;
   readonly url: string;
   /** The model that the shape `openai` names. */
   readonly model: string;
@@ -39,7 +39,7 @@ export type Moderator = {
 };
 
 export const moderationOutcomes = ['allowed', 'refused', 'error'] as const;
-export type ContentChecked = {
+export type ContentCheckedEvent = {
   readonly kind: 'content_checked';
   /** `error`: the moderation hook gave no usable answer in time. */
   readonly outcome: (typeof moderationOutcomes)[number];
@@ -54,7 +54,7 @@ export type ModeratorDeps = {
   /** Returns the address at which the hook can read an image. */
   readonly linkTo: (url: string) => string;
   readonly own: readonly OwnEndpoint[];
-  readonly events: Emits<ContentChecked>;
+  readonly events: MetricEventSink<ContentCheckedEvent>;
   readonly log: { readonly warn: (problem: HookProblem, message: string) => void };
 };
 
@@ -146,7 +146,7 @@ function openHook({ url, readKey, concurrency, timeoutMs }: ModerationEndpoint, 
   const credentials = (): Readonly<Record<string, string>> =>
     readKey === undefined ? {} : { authorization: `Bearer ${readKey()}` };
   const client = createProviderClient({ baseUrl: url, credentials, own });
-  const slots = createSlots({ maxHeld: concurrency, maxWaiting, maxWaitMs: timeoutMs });
+  const slots = createSlotsPerKey({ maxHeld: concurrency, maxWaiting, maxWaitMs: timeoutMs });
   const post: OpenHook['post'] = async (body, signal) => {
     const bytes = JSON.stringify(body);
     const limits = { timeoutMs, maxBytes: maxAnswerBytes, signal };
@@ -154,17 +154,17 @@ function openHook({ url, readKey, concurrency, timeoutMs }: ModerationEndpoint, 
       client.call('POST', url, { ...limits, body: { contentType: 'application/json', bytes } }),
     );
     // A redirect would carry the prompt to an address that the operator did not choose.
-    if (answer.status < 200 || answer.status > 299) throw new BadAnswer(`status ${answer.status}`);
+    if (answer.status < 200 || answer.status > 299) throw new InvalidHookAnswerError(`status ${answer.status}`);
     const found = parsedJson(answer.body.toString('utf8'));
-    if (found === undefined) throw new BadAnswer('no JSON');
+    if (found === undefined) throw new InvalidHookAnswerError('no JSON');
     return found;
   };
   return { post, close: client.close };
 }
 
 /** The answer of a hook does not have its shape. The message holds nothing of the answer, which may repeat the prompt. */
-class BadAnswer extends Error {
-  override readonly name = 'BadAnswer';
+class InvalidHookAnswerError extends Error {
+  override readonly name = 'InvalidHookAnswerError';
 }
 
 type CheckOptions = ModerationEndpoint & { readonly signal: AbortSignal };
@@ -175,7 +175,7 @@ async function categoryFrom(
   { shape: name, model: hookModel, timeoutMs, signal: closing }: CheckOptions,
   content: ModeratedContent & { readonly model: string },
 ): Promise<string | undefined> {
-  const shape = hookShapeOf[name];
+  const shape = hookShapes[name];
   const requests = shape.requests(content, { ours: content.model, hook: hookModel });
   return await runWithDeadline(timeoutMs, [closing], async (signal) => {
     const answers = await Promise.allSettled(
@@ -193,12 +193,12 @@ function refusalIn(read: (answer: unknown) => string | undefined, answer: unknow
   try {
     return read(answer);
   } catch {
-    throw new BadAnswer('another shape');
+    throw new InvalidHookAnswerError('another shape');
   }
 }
 
 function explain(error: unknown): Pick<HookProblem, 'kind' | 'detail'> {
   if (error instanceof OutboundError) return { kind: error.kind, detail: error.detail };
-  if (error instanceof BadAnswer) return { kind: 'answer', detail: error.message };
+  if (error instanceof InvalidHookAnswerError) return { kind: 'answer', detail: error.message };
   return { kind: 'setup', detail: error instanceof Error ? error.message : 'unknown' };
 }

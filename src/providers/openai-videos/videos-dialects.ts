@@ -1,21 +1,26 @@
 import { z } from 'zod';
-import { type FrameSize, upstreamFrameSize } from '../../catalogue/media/frame-size.ts';
+import { type FrameSize, frameSizeForUpstream } from '../../catalogue/media/frame-size.ts';
 import type { videoDialects } from '../../catalogue/file/provider-schema.ts';
-import type { OptionValue } from '../../catalogue/input/input-options.ts';
-import type { ReferenceImage, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
-import type { Resolution } from '../../catalogue/input/input-bounds.ts';
+import type { OptionValue } from '../../catalogue/input/model-options.ts';
+import type { PreparedReferenceImage, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
+import type { Resolution } from '../../catalogue/input/declared-field-bounds.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
-import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
-import { isMinimaxH3, isVllmField, optionFields } from '../../catalogue/providers/option-fields.ts';
+import {
+  urlContentParts,
+  shrinkImagesToFit,
+  adaptiveRatioImage,
+  imageDataUrlsByRole,
+} from '../requests/media-parts.ts';
+import { isMinimaxH3, isVllmField, optionsAsUpstreamFields } from '../../catalogue/providers/option-fields.ts';
 import { formBody, type FormFile, jpegFile, jsonBody } from '../requests/request-bodies.ts';
-import { seedOf, sizeParameters } from '../requests/task-values.ts';
+import { seedOf, sizeParameterSchemas } from '../requests/task-placeholder-values.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
 // does, and in where the video is.
 
 /** The entry's `parameters` in the catalogue. */
 const parametersSchema = z.object({
-  ...sizeParameters,
+  ...sizeParameterSchemas,
   fps: z.int().optional(),
   steps: z.int().optional(),
   extra: z.record(z.string(), z.json()).default({}),
@@ -29,7 +34,7 @@ type Create = Pick<JobRequest, 'input' | 'mediaLinks'> & {
   readonly model: string;
   readonly size: FrameSize;
   readonly seed: number;
-  readonly media: ReferenceMedia;
+  readonly media: PreparedMediaByRole;
   readonly parameters: Parameters;
 };
 
@@ -112,7 +117,7 @@ export async function bodyOfCreate(
     input,
     mediaLinks,
     model: config.upstreamModel,
-    size: upstreamFrameSize(input, leadingImage(media), parameters),
+    size: frameSizeForUpstream(input, adaptiveRatioImage(media), parameters),
     seed: seedOf(request),
     media,
     parameters,
@@ -185,7 +190,7 @@ function taskOfFrames({ model, media: { firstFrame, lastFrame } }: Create): { re
 /** The client's options, and the parameters of the catalogue that no option replaces. */
 function numbersOf({ input, parameters }: Create, standardFps?: number): Readonly<Record<string, OptionValue>> {
   const { fps: fixedFps = standardFps, steps } = parameters;
-  const options = optionFields('openai-videos', input.options);
+  const options = optionsAsUpstreamFields('openai-videos', input.options);
   const fps = typeof options['fps'] === 'number' ? options['fps'] : fixedFps;
   return {
     ...(steps !== undefined && { num_inference_steps: steps }),
@@ -194,8 +199,8 @@ function numbersOf({ input, parameters }: Create, standardFps?: number): Readonl
   };
 }
 
-async function imageFields(name: string, images: readonly ReferenceImage[]): Promise<Fields> {
-  return (await fittingImages(images, maxImageBytes)).map((jpeg, index) => [name, jpegFile(jpeg, index)] as const);
+async function imageFields(name: string, images: readonly PreparedReferenceImage[]): Promise<Fields> {
+  return (await shrinkImagesToFit(images, maxImageBytes)).map((jpeg, index) => [name, jpegFile(jpeg, index)] as const);
 }
 
 async function formOrJson(create: Create, more: Readonly<Record<string, string | number>>): Promise<RequestBody> {
@@ -218,15 +223,15 @@ async function formOrJson(create: Create, more: Readonly<Record<string, string |
 const openRouterResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
 
 async function openRouterJson({ model, input, seed, media, mediaLinks, parameters }: Create): Promise<RequestBody> {
-  const { firstFrame, lastFrame, images } = await pictureDataUrls(media, maxImageBytes);
+  const { firstFrame, lastFrame, images } = await imageDataUrlsByRole(media, maxImageBytes);
   const frames = [
-    ...contentParts('image_url', firstFrame, { frame_type: 'first_frame' }),
-    ...contentParts('image_url', lastFrame, { frame_type: 'last_frame' }),
+    ...urlContentParts('image_url', firstFrame, { frame_type: 'first_frame' }),
+    ...urlContentParts('image_url', lastFrame, { frame_type: 'last_frame' }),
   ];
   const references = [
-    ...contentParts('image_url', images),
-    ...contentParts('video_url', mediaLinks.videos),
-    ...contentParts('audio_url', mediaLinks.audios),
+    ...urlContentParts('image_url', images),
+    ...urlContentParts('video_url', mediaLinks.videos),
+    ...urlContentParts('audio_url', mediaLinks.audios),
   ];
   return jsonBody({
     ...parameters.extra,

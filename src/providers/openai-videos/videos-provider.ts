@@ -7,12 +7,18 @@ import {
   bodyOrStatusOfPoll,
   type CreateRules,
   maxJobIdLength,
-  readBody,
-  replyOf,
-  upstreamError,
+  parsedBodyOrStatus,
+  answerOrErrorOf,
+  storableUpstreamError,
   type VendorError,
 } from '../answers.ts';
-import type { CancelOutcome, UpstreamError, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
+import type {
+  CancelOutcome,
+  UpstreamErrorReason,
+  JobStatus,
+  PolledProvider,
+  RequestBody,
+} from '../provider-contract.ts';
 import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import {
   createJobObjectReader,
@@ -44,7 +50,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   );
   const reportId = createIdNameWarning(warn);
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
-    replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
+    answerOrErrorOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
   return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: dialect.forgetsJobs,
@@ -59,8 +65,8 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
       const limits = { timeoutMs: timeoutsAfterCreate.recoverMs, signal, maxBytes: maxListBytes };
-      const reply = await replyOf(client.call('GET', `/videos?limit=${maxListed}&order=desc`, limits));
-      const list = readBody(reply, (body) => listSchema.safeParse(body).data);
+      const reply = await answerOrErrorOf(client.call('GET', `/videos?limit=${maxListed}&order=desc`, limits));
+      const list = parsedBodyOrStatus(reply, (body) => listSchema.safeParse(body).data);
       if ('status' in list) return unreadableLookup;
       const { prompt } = lost.input;
       const { data: jobs, has_more: isCut = jobs.length >= maxListed } = list.read;
@@ -188,9 +194,12 @@ const createRules: CreateRules = {
 const moderated = 'moderated';
 const contentWords = /content.?policy|moderat|safety|sensitive|nsfw|sentinel/i;
 
-function upstreamErrorOf(otherwise: UpstreamError['kind'], { code = '', message = '' }: VendorError): UpstreamError {
+function upstreamErrorOf(
+  otherwise: UpstreamErrorReason['kind'],
+  { code = '', message = '' }: VendorError,
+): UpstreamErrorReason {
   const isContent = contentWords.test(code.slice(0, 100)) || contentWords.test(message.slice(0, 1000));
-  return upstreamError(isContent ? 'content' : otherwise, code, message);
+  return storableUpstreamError(isContent ? 'content' : otherwise, code, message);
 }
 
 function deletedOutcome({ deletes }: VideosDialect, { status }: JsonObject): CancelOutcome {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { sha256Of } from '../../media/store/file-hash.ts';
 import { runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
-import { detailOf } from '../answers.ts';
+import { detailOfAnswerOrError } from '../answers.ts';
 import {
   type Received,
   failed,
@@ -10,17 +10,17 @@ import {
   pass,
   type ConformanceRuleName,
   skipped,
-  statusIn,
+  jobStatusIn,
 } from './conformance-rules.ts';
 import {
   type ConformanceRunOptions,
   createConformanceRun,
   followToEnd,
-  hasStatus,
-  expectStatus,
+  hasJobStatus,
+  verdictOnStatus,
   isFinalRecord,
-  expectRecord,
-  expectUnknown,
+  verdictOnRecord,
+  verdictOnUnknownJob,
   putWhenFree,
   type ConformanceRun,
   stopTimeoutMs,
@@ -48,26 +48,26 @@ export async function checkConformance(check: ConformanceRunOptions): Promise<re
 async function checkStrangers({ strangers, bodies, send, test, skip }: ConformanceRun): Promise<void> {
   if (strangers === undefined) return skip(['key-missing', 'key-invalid'], 'no key was given');
   const { keyless, invalid } = strangers;
-  await test('key-missing', async () => expectStatus(await send('GET', uuid(), { client: keyless }), [401]));
+  await test('key-missing', async () => verdictOnStatus(await send('GET', uuid(), { client: keyless }), [401]));
   await test('key-invalid', async () => {
     const id = uuid();
     const answer = await send('PUT', id, { client: invalid, body: bodies.first });
-    return answer.status === 401 ? expectStatus(await send('GET', id), [404]) : failed(answer.came);
+    return answer.status === 401 ? verdictOnStatus(await send('GET', id), [404]) : failed(answer.came);
   });
 }
 
 async function checkUnknown({ bodies, send, test }: ConformanceRun): Promise<void> {
-  await test('get-unknown', async () => expectUnknown(await send('GET', uuid())));
-  await test('video-unknown', async () => expectStatus(await send('GET', uuid(), { path: '/video' }), [404]));
+  await test('get-unknown', async () => verdictOnUnknownJob(await send('GET', uuid())));
+  await test('video-unknown', async () => verdictOnStatus(await send('GET', uuid(), { path: '/video' }), [404]));
   await test('delete-unknown', async () => {
     const answer = await send('DELETE', uuid());
-    return answer.status === 405 || statusIn(answer) === 'canceled' ? pass : expectUnknown(answer);
+    return answer.status === 405 || jobStatusIn(answer) === 'canceled' ? pass : verdictOnUnknownJob(answer);
   });
   const isRefused = async (body: string) => {
     const id = uuid();
     const answer = await send('PUT', id, { body });
     if (answer.status !== 400 && answer.status !== 422) return failed(answer.came);
-    return expectStatus(await send('GET', id), [404]);
+    return verdictOnStatus(await send('GET', id), [404]);
   };
   await test('put-no-json', async () => isRefused(bodies.first.slice(0, -1)));
   await test('put-version', async () => isRefused(otherVersion(bodies.first)));
@@ -88,22 +88,22 @@ async function checkJob(run: ConformanceRun): Promise<void> {
   const id = uuid();
   const isMade = await test('put', async () => {
     const [answer] = await putWhenFree(run, id);
-    return answer === undefined ? pass : expectRecord(answer, [200, 201, 202]);
+    return answer === undefined ? pass : verdictOnRecord(answer, [200, 201, 202]);
   });
   if (!isMade) return skip([...whileItRuns, 'succeeds', ...ofItsVideo, ...ofItsEnd], 'no job was made');
   say(`job ${id} was made`);
   const found = await send('GET', id);
   if (isFinalRecord(found)) skip(whileItRuns, 'the job ended too soon');
-  await test('get-running', async () => expectRecord(found, [200]));
-  await test('put-again', async () => expectRecord(await send('PUT', id, { body: bodies.first }), [200]));
-  await test('put-other-body', async () => expectRecord(await send('PUT', id, { body: bodies.other }), [200]));
+  await test('get-running', async () => verdictOnRecord(found, [200]));
+  await test('put-again', async () => verdictOnRecord(await send('PUT', id, { body: bodies.first }), [200]));
+  await test('put-other-body', async () => verdictOnRecord(await send('PUT', id, { body: bodies.other }), [200]));
   await test('video-early', async () => {
     const early = await send('GET', id, { path: '/video' });
     if (early.status === 404) return pass;
     return isFinalRecord(await send('GET', id)) ? skipped('the job ended too soon') : failed(early.came);
   });
   const last = await followToEnd(run, id);
-  const status = statusIn(last) ?? '';
+  const status = jobStatusIn(last) ?? '';
   const isOver = run.signal.aborted && !isFinalRecord(last);
   run.record(
     'succeeds',
@@ -123,15 +123,15 @@ async function checkEnded(run: ConformanceRun, id: string, status: string): Prom
     await test('video-plays', async () => {
       return await run.inspect(path, run.signal).then(
         (what) => ({ ...pass, came: what }),
-        (error: unknown) => failed(detailOf({ error })),
+        (error: unknown) => failed(detailOfAnswerOrError({ error })),
       );
     });
     await test('video-range', () => checkRange(run, id, path));
   } else skip(ofItsVideo, 'there is no video');
   const staysEnded = async (answer: Received, others: readonly number[] = []) => {
-    if (!others.includes(answer.status ?? 0) && !hasStatus(answer, status)) return failed(answer.came);
+    if (!others.includes(answer.status ?? 0) && !hasJobStatus(answer, status)) return failed(answer.came);
     const after = await send('GET', id);
-    return hasStatus(after, status) ? pass : failed(after.came);
+    return hasJobStatus(after, status) ? pass : failed(after.came);
   };
   const stays = await test('put-ended', async () => staysEnded(await send('PUT', id, { body: bodies.first })));
   if (!stays) return skip(ofItsEnd, 'the job did not stay as it had ended');
@@ -153,7 +153,7 @@ async function checkCancel(run: ConformanceRun): Promise<void> {
   const id = uuid();
   const isMade = await test('put-twice', async () => {
     const both = await putWhenFree(run, id, 2);
-    const invalid = both.map((one) => expectRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
+    const invalid = both.map((one) => verdictOnRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
     const isDouble = both.every(({ status }) => status === 201);
     return invalid ?? (isDouble ? failed('201 to both') : pass);
   });
@@ -163,30 +163,30 @@ async function checkCancel(run: ConformanceRun): Promise<void> {
   const isStopped = await test('cancel', async () => {
     const answer = await send('DELETE', id);
     if (answer.status === 405) return skipped('the server cannot stop jobs');
-    if (answer.status !== 200 || statusIn(answer) === undefined) return failed(answer.came);
+    if (answer.status !== 200 || jobStatusIn(answer) === undefined) return failed(answer.came);
     if (run.signal.aborted) return skipped('the time was over');
     const after = await runWithDeadline(stopTimeoutMs, [run.signal], (signal) => followToEnd({ ...run, signal }, id));
-    status = statusIn(after) ?? '';
-    if (!isFinalRecord(after) || (isFinalRecord(answer) && statusIn(answer) !== status)) return failed(after.came);
+    status = jobStatusIn(after) ?? '';
+    if (!isFinalRecord(after) || (isFinalRecord(answer) && jobStatusIn(answer) !== status)) return failed(after.came);
     return pass;
   });
   if (!isStopped) return skip(ofCancelled, 'no job was stopped');
   await test('cancel-again', async () => {
     const answer = await send('DELETE', id);
-    return hasStatus(answer, status) ? pass : failed(answer.came);
+    return hasJobStatus(answer, status) ? pass : failed(answer.came);
   });
   if (status !== 'canceled') return skip(ofCancelled, 'the job ended before the cancellation');
   await test('put-canceled', async () => {
     const answer = await send('PUT', id, { body: bodies.first });
-    if (!hasStatus(answer, 'canceled')) return failed(answer.came);
+    if (!hasJobStatus(answer, 'canceled')) return failed(answer.came);
     const after = await send('GET', id);
-    return hasStatus(after, 'canceled') ? pass : failed(after.came);
+    return hasJobStatus(after, 'canceled') ? pass : failed(after.came);
   });
-  await test('video-canceled', async () => expectStatus(await send('GET', id, { path: '/video' }), [404]));
+  await test('video-canceled', async () => verdictOnStatus(await send('GET', id, { path: '/video' }), [404]));
 }
 
 async function checkRestarted(run: ConformanceRun, id: string): Promise<void> {
   const known = await run.send('GET', id);
   await run.test('restart', async () => (isFinalRecord(known) ? pass : failed(known.came)));
-  if (isFinalRecord(known)) await checkEnded(run, id, statusIn(known) ?? '');
+  if (isFinalRecord(known)) await checkEnded(run, id, jobStatusIn(known) ?? '');
 }

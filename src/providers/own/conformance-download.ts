@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { detailOf, replyOf } from '../answers.ts';
+import { detailOfAnswerOrError, answerOrErrorOf } from '../answers.ts';
 import { failed, pass, skipped, type RuleVerdict } from './conformance-rules.ts';
 import type { ConformanceRunOptions } from './conformance-requests-and-findings.ts';
 
@@ -17,12 +17,12 @@ export async function checkDownload({ client, signal }: Source, id: string, path
   let breaks = 0;
   const onBreak = (error: unknown) => {
     breaks += 1;
-    if (breaks >= maxBreaks) broken.abort(new Error(`broke ${breaks} times: ${detailOf({ error })}`));
+    if (breaks >= maxBreaks) broken.abort(new Error(`broke ${breaks} times: ${detailOfAnswerOrError({ error })}`));
   };
   const stopping = AbortSignal.any([signal, broken.signal]);
   return await client.download(`/jobs/${id}/video`, path, { signal: stopping, onBreak }).then(
     () => pass,
-    (error: unknown) => failed(detailOf({ error })),
+    (error: unknown) => failed(detailOfAnswerOrError({ error })),
   );
 }
 
@@ -35,9 +35,9 @@ export async function checkRange({ client, signal }: Source, id: string, path: s
   const first = Math.max(1, size - 1000);
   const target = `/jobs/${id}/video`;
   const limits = { timeoutMs: rangeTimeoutMs, maxBytes: maxRangeBytes, signal };
-  const reply = await replyOf(client.call('GET', target, { ...limits, headers: { range: `bytes=${first}-` } }));
+  const reply = await answerOrErrorOf(client.call('GET', target, { ...limits, headers: { range: `bytes=${first}-` } }));
   const notOffered = skipped('the whole file came: a download that breaks begins anew');
-  if ('error' in reply) return size > maxRangeBytes ? notOffered : failed(detailOf(reply));
+  if ('error' in reply) return size > maxRangeBytes ? notOffered : failed(detailOfAnswerOrError(reply));
   const { status, headers, body } = reply.answer;
   if (status === 200)
     return headers['accept-ranges'] === 'bytes' ? failed('200 in spite of Accept-Ranges') : notOffered;

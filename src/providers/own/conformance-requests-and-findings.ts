@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
-import { replyOf } from '../answers.ts';
+import { answerOrErrorOf } from '../answers.ts';
 import type { UpstreamClient } from '../provider-contract.ts';
 import {
   type Received,
   receivedOf,
-  codeIn,
+  errorCodeIn,
   failed,
   finalStatuses,
   verdictsOnEveryAnswer,
@@ -14,7 +14,7 @@ import {
   type ConformanceRuleName,
   conformanceRules,
   skipped,
-  statusIn,
+  jobStatusIn,
   type RuleVerdict,
 } from './conformance-rules.ts';
 
@@ -75,10 +75,10 @@ export function createConformanceRun(check: ConformanceRunOptions) {
     const sent = body === undefined ? {} : { body: { contentType: 'application/json', bytes: body } };
     const came = receivedOf(
       { method, path: target, id },
-      await replyOf(by.call(method, target, { ...options, ...sent })),
+      await answerOrErrorOf(by.call(method, target, { ...options, ...sent })),
     );
     seen.push(came);
-    const status = path === undefined ? statusIn(came) : undefined;
+    const status = path === undefined ? jobStatusIn(came) : undefined;
     if (status !== undefined && finalStatuses.includes(status)) unfinished.delete(id);
     else if (status !== undefined) unfinished.add(id);
     return came;
@@ -115,7 +115,7 @@ export function createConformanceRun(check: ConformanceRunOptions) {
 export async function followToEnd({ send, pause, pollMs, signal, say }: ConformanceRun, id: string): Promise<Received> {
   let [last, printed, misses] = [await send('GET', id), '', 0];
   while (!isFinalRecord(last) && misses < 2 && !signal.aborted) {
-    const line = `job ${id}: ${statusIn(last) ?? last.came} ${shownProgress(last)}`.trimEnd();
+    const line = `job ${id}: ${jobStatusIn(last) ?? last.came} ${shownProgress(last)}`.trimEnd();
     if (line !== printed) say((printed = line));
     await pause(pollMs);
     if (signal.aborted) break;
@@ -147,27 +147,27 @@ export async function putWhenFree(
 }
 
 function isBusy(answer: Received): boolean {
-  return answer.status === 429 || (answer.status === 503 && codeIn(answer) !== undefined);
+  return answer.status === 429 || (answer.status === 503 && errorCodeIn(answer) !== undefined);
 }
 
-export function expectStatus(answer: Received, statuses: readonly number[]): RuleVerdict {
+export function verdictOnStatus(answer: Received, statuses: readonly number[]): RuleVerdict {
   return statuses.includes(answer.status ?? 0) ? pass : failed(answer.came);
 }
 
 /** Accepts a 404 without a code, because the rule `errors` reports it. */
-export function expectUnknown(answer: Received): RuleVerdict {
-  const code = codeIn(answer);
+export function verdictOnUnknownJob(answer: Received): RuleVerdict {
+  const code = errorCodeIn(answer);
   return answer.status === 404 && (code ?? 'not_found') === 'not_found' ? pass : failed(answer.came);
 }
 
-export function expectRecord(answer: Received, statuses: readonly number[]): RuleVerdict {
-  return statusIn(answer) === undefined ? failed(answer.came) : expectStatus(answer, statuses);
+export function verdictOnRecord(answer: Received, statuses: readonly number[]): RuleVerdict {
+  return jobStatusIn(answer) === undefined ? failed(answer.came) : verdictOnStatus(answer, statuses);
 }
 
-export function hasStatus(answer: Received, status: string): boolean {
-  return answer.status === 200 && statusIn(answer) === status;
+export function hasJobStatus(answer: Received, status: string): boolean {
+  return answer.status === 200 && jobStatusIn(answer) === status;
 }
 
 export function isFinalRecord(answer: Received): boolean {
-  return finalStatuses.includes(statusIn(answer) ?? '');
+  return finalStatuses.includes(jobStatusIn(answer) ?? '');
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectIn, detailOf, type Reply, storableText } from '../answers.ts';
+import { jsonObjectIn, detailOfAnswerOrError, type AnswerOrError, storableText } from '../answers.ts';
 import type { JsonObject } from '../../platform/text/json.ts';
 
 // The rules that a server of docs/providers/own.md is checked for, each with the text of its finding.
@@ -66,15 +66,16 @@ export type Received = {
   readonly request: { readonly method: string; readonly path: string; readonly id: string };
   readonly status: number | undefined;
   readonly body: JsonObject | undefined;
-  readonly reply: Reply;
+  readonly reply: AnswerOrError;
   readonly came: string;
 };
 
 const maxShown = 300;
 
-export function receivedOf(request: Received['request'], reply: Reply): Received {
+export function receivedOf(request: Received['request'], reply: AnswerOrError): Received {
   const answer = 'answer' in reply ? reply.answer : undefined;
-  const text = answer === undefined ? `no answer: ${detailOf(reply)}` : detailOf(reply).trimEnd();
+  const text =
+    answer === undefined ? `no answer: ${detailOfAnswerOrError(reply)}` : detailOfAnswerOrError(reply).trimEnd();
   const came = `${request.method} ${request.path}: ${storableText(text, maxShown)}`;
   return { request, status: answer?.status, body: answer && jsonObjectIn(answer), reply, came };
 }
@@ -83,11 +84,11 @@ export const finalStatuses = ['succeeded', 'failed', 'canceled'];
 const statuses = ['queued', 'running', ...finalStatuses];
 
 /** The `status` of an answer with a record; undefined for any other answer. */
-export function statusIn({ status, body }: Received): string | undefined {
+export function jobStatusIn({ status, body }: Received): string | undefined {
   return status !== undefined && status < 300 && typeof body?.['status'] === 'string' ? body['status'] : undefined;
 }
 
-export function codeIn({ body }: Received): string | undefined {
+export function errorCodeIn({ body }: Received): string | undefined {
   return errorSchema.safeParse(body?.['error']).data?.code;
 }
 
@@ -110,7 +111,7 @@ export function verdictsOnEveryAnswer(
   all: readonly Received[],
 ): readonly (readonly [ConformanceRuleName, RuleVerdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
-  const records = answered.filter((one) => statusIn(one) !== undefined);
+  const records = answered.filter((one) => jobStatusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);
   const verdict = (among: readonly Received[], problemOf: (one: Received) => string | undefined): RuleVerdict => {
     if (among.length === 0) return skipped('no answer of this kind');
@@ -122,9 +123,12 @@ export function verdictsOnEveryAnswer(
   };
   return [
     ['record-id', verdict(records, ({ request, body }) => (body?.['id'] === request.id ? undefined : 'another id'))],
-    ['record-status', verdict(records, (one) => (statuses.includes(statusIn(one) ?? '') ? undefined : 'unknown word'))],
+    [
+      'record-status',
+      verdict(records, (one) => (statuses.includes(jobStatusIn(one) ?? '') ? undefined : 'unknown word')),
+    ],
     ['record-fields', verdict(records, ({ body }) => fieldProblem(body))],
-    ['errors', verdict(refusals, (one) => (codeIn(one) === undefined ? 'no error with a code' : undefined))],
+    ['errors', verdict(refusals, (one) => (errorCodeIn(one) === undefined ? 'no error with a code' : undefined))],
     ['length', verdict(answered, (one) => (hasLength(one) ? undefined : 'neither'))],
     ['size', verdict([...records, ...refusals], (one) => (bytesOf(one) > maxBytes ? 'more' : undefined))],
   ];

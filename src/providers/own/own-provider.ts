@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
-import { classifyCreate, codedErrorIn, type CreateRules, replyOf, upstreamError } from '../answers.ts';
+import { classifyCreate, codedErrorIn, type CreateRules, answerOrErrorOf, storableUpstreamError } from '../answers.ts';
 import type {
-  UpstreamError,
+  UpstreamErrorReason,
   FrozenConfig,
   JobRequest,
   JobStatus,
@@ -11,10 +11,10 @@ import type {
 } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
-import { leadingImage, pictureDataUrls } from '../requests/media-parts.ts';
+import { adaptiveRatioImage, imageDataUrlsByRole } from '../requests/media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { seedOf, withoutAddresses } from '../requests/task-values.ts';
+import { seedOf, inputWithoutMediaUrls } from '../requests/task-placeholder-values.ts';
 
 /** `config.options.parameters` reach the server unchanged. */
 export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean };
@@ -29,7 +29,7 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   const { config, client, uploads = false, submitTimeoutMs, warn } = deps;
   const records = createJobObjectReader(recordRules, warn);
   const call = (method: string, { jobKey }: Named, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
-    replyOf(client.call(method, `/jobs/${jobKey}`, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
+    answerOrErrorOf(client.call(method, `/jobs/${jobKey}`, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   return createPolledProvider(deps, {
     namesJobs: true,
     forgetsJobs: true,
@@ -63,13 +63,19 @@ export async function ownJobBody(
 ): Promise<RequestBody> {
   const media = await request.media();
   const { options: chosen = {}, ...input } = request.input;
-  const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, leadingImage(media));
+  const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, adaptiveRatioImage(media));
   const { videos, audios } = request.mediaLinks;
   return jsonBody({
     version: protocolVersion,
     model: upstreamModel,
-    input: { ...withoutAddresses(input), seed: seedOf(request), options: chosen, width: widthPx, height: heightPx },
-    media: { ...(await pictureDataUrls(media, maxImageBytes)), videos, audios },
+    input: {
+      ...inputWithoutMediaUrls(input),
+      seed: seedOf(request),
+      options: chosen,
+      width: widthPx,
+      height: heightPx,
+    },
+    media: { ...(await imageDataUrlsByRole(media, maxImageBytes)), videos, audios },
     parameters: options['parameters'] ?? {},
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
     resultUpload: request.resultUpload,
@@ -114,15 +120,15 @@ function endOf({ id, error, uploaded = false, cost: reported }: JobRecord, state
   return { state: 'failed', error: upstreamErrorOf(error?.code ?? state, error?.message ?? ''), ...cost };
 }
 
-const errorKinds: Readonly<Record<string, UpstreamError['kind']>> = {
+const errorKinds: Readonly<Record<string, UpstreamErrorReason['kind']>> = {
   content_rejected: 'content',
   image_invalid: 'image',
   input_invalid: 'input',
 };
 
-function upstreamErrorOf(code: string, detail: string): UpstreamError {
+function upstreamErrorOf(code: string, detail: string): UpstreamErrorReason {
   const kind = Object.hasOwn(errorKinds, code) ? errorKinds[code] : undefined;
-  return upstreamError(kind ?? 'upstream', code, detail);
+  return storableUpstreamError(kind ?? 'upstream', code, detail);
 }
 
 function createRules({ jobKey }: Named): CreateRules {

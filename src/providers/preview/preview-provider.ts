@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
-import type { GeneratedVideo, RunProvider, JobRequest, Workspace } from '../provider-contract.ts';
+import type { GeneratedVideoFile, RunProvider, JobRequest, Workspace } from '../provider-contract.ts';
 import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
-  readonly ffmpeg: Ffmpeg;
+  readonly ffmpeg: FfmpegRunner;
   /** Words in double square brackets in the prompt cause failures (`PREVIEW_FAILURES=1`). */
   readonly failures: boolean;
   /** Films that are rendered at the same time; no limit without it. */
@@ -41,7 +41,7 @@ async function film(
   request: JobRequest,
   report: Report,
   { workFolder, signal }: Workspace,
-): Promise<GeneratedVideo> {
+): Promise<GeneratedVideoFile> {
   signal.throwIfAborted();
   const { prompt } = request.input;
   const { directives, slowSeconds, title } = readDirectives(prompt, isObeyed);
@@ -78,10 +78,10 @@ function readDirectives(prompt: string, isObeyed: boolean) {
 
 /** Repeats the ready-made clip until the ordered length, without encoding it. Returns undefined for an order of another size. */
 async function instantFilm(
-  ffmpeg: Ffmpeg,
+  ffmpeg: FfmpegRunner,
   { input: { resolution, ratio, duration, generateAudio } }: JobRequest,
   { workFolder, signal }: Workspace,
-): Promise<GeneratedVideo | undefined> {
+): Promise<GeneratedVideoFile | undefined> {
   if (resolution !== '720p' || (ratio !== '16:9' && ratio !== 'adaptive')) return undefined;
   const clip = await copyInstantClip(workFolder);
   if (duration === 4 && generateAudio) return clip;
@@ -93,7 +93,7 @@ async function instantFilm(
 }
 
 /** Copies a ready-made clip and its poster: 720p, 4 s, with sound. Load tests use it to measure the service instead of the CPU. */
-export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
+export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideoFile>> {
   const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };
   await copyFile(fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4')), video.path);
   await copyFile(fileURLToPath(import.meta.resolve('#assets/instant-clip.jpg')), video.posterPath);

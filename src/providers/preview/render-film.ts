@@ -1,16 +1,16 @@
-import type { ReferenceImage } from '../../catalogue/media/media-by-role.ts';
+import type { PreparedReferenceImage } from '../../catalogue/media/media-by-role.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
-import type { GeneratedVideo, JobRequest, Workspace } from '../provider-contract.ts';
-import { framesPerSecond, layersGraph, writeStills, type Layer } from './compose-layers.ts';
-import { photographLayers } from './photographs.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { GeneratedVideoFile, JobRequest, Workspace } from '../provider-contract.ts';
+import { framesPerSecond, layersFilterGraph, writeStillsAsFfmpegInputs, type Layer } from './layers-filter-graph.ts';
+import { photographLayers } from './photograph-layers.ts';
 import { createRandom, filmSeed } from './film-random.ts';
 import { choosePalette, renderDrawing } from './scenes/drawing.ts';
 import { randomSceneDrawings } from './scenes/scenes.ts';
 import { samplesPerSecond, composeSoundtrack } from './soundtrack.ts';
-import { titleLayers } from './titles/title-layers.ts';
+import { titleAndMarkLayers } from './titles/title-and-mark-layers.ts';
 
 /** A fixed number of threads gives the same bytes on every machine. */
 const encodedPicture = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-profile:v', 'high'].concat(
@@ -31,7 +31,7 @@ export function encoderArguments(withSound: boolean, soundInput: number): string
 export type Film = Pick<JobRequest, 'model' | 'input'> &
   Pick<Workspace, 'workFolder'> & {
     readonly title: string;
-    readonly images: readonly ReferenceImage[];
+    readonly images: readonly PreparedReferenceImage[];
   };
 
 /**
@@ -39,11 +39,11 @@ export type Film = Pick<JobRequest, 'model' | 'input'> &
  * `report` receives the progress, 0 to 100.
  */
 export async function renderFilm(
-  ffmpeg: Ffmpeg,
+  ffmpeg: FfmpegRunner,
   { model, input, title, images, workFolder }: Film,
   report: (progress: number) => void,
   signal: AbortSignal,
-): Promise<GeneratedVideo> {
+): Promise<GeneratedVideoFile> {
   const filmFrames = input.duration * framesPerSecond;
   const frame = frameSize(input.resolution, input.ratio, images[0]);
   const seed = filmSeed(model, input);
@@ -53,15 +53,15 @@ export async function renderFilm(
     images.length > 0
       ? photographLayers(images, request)
       : Promise.all(randomSceneDrawings(request).map(renderDrawing)),
-    titleLayers(title, model, request),
+    titleAndMarkLayers(title, model, request),
     input.generateAudio ? writeSound(workFolder, seed, input.duration) : [],
   ]);
   const layers: readonly Layer[] = [...picture, ...titles];
-  const stills = await writeStills(workFolder, layers);
+  const stills = await writeStillsAsFfmpegInputs(workFolder, layers);
   signal.throwIfAborted();
   const encoded = encoderArguments(input.generateAudio, layers.length);
   await ffmpeg({
-    args: [...stills, ...sound, '-filter_complex', layersGraph(layers, filmFrames), ...encoded, 'video.mp4'],
+    args: [...stills, ...sound, '-filter_complex', layersFilterGraph(layers, filmFrames), ...encoded, 'video.mp4'],
     cwd: workFolder,
     signal,
     onFrame: (frames) => report(Math.min(100, (100 * frames) / filmFrames)),

@@ -6,9 +6,9 @@ import {
   type MediaRole,
   mediaRoles,
   noMedia,
-  type ReferenceClip,
-  type ReferenceImage,
-  type ReferenceMedia,
+  type PreparedReferenceClip,
+  type PreparedReferenceImage,
+  type PreparedMediaByRole,
 } from '../../catalogue/media/media-by-role.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import type { Refused } from '../provider-contract.ts';
@@ -16,28 +16,32 @@ import type { Refused } from '../provider-contract.ts';
 // Reference media as parts of a request to an upstream. Images and clips were re-encoded by us, so their types are known.
 
 /** Leaves out the media of roles that a request does not use. */
-export function mediaOfRoles(all: ReferenceMedia, uses: (role: MediaRole) => boolean): ReferenceMedia {
+export function mediaOfRoles(all: PreparedMediaByRole, uses: (role: MediaRole) => boolean): PreparedMediaByRole {
   return { ...noMedia, ...Object.fromEntries(mediaRoles.filter(uses).map((role) => [role, all[role]])) };
 }
 
 /** Images and frames together, because the bounds of a request apply to all of them. */
-export function picturesOf({ images, firstFrame, lastFrame }: ReferenceMedia): readonly ReferenceImage[] {
+export function imagesAndFramesOf({
+  images,
+  firstFrame,
+  lastFrame,
+}: PreparedMediaByRole): readonly PreparedReferenceImage[] {
   return [...images, firstFrame, lastFrame].filter((one) => one !== undefined);
 }
 
-type TypedClip = ReferenceClip & { readonly contentType: string; readonly extension: string };
+type TypedClip = PreparedReferenceClip & { readonly contentType: string; readonly extension: string };
 
-export function clipsOf({ videos, audios }: ReferenceMedia): readonly TypedClip[] {
+export function videosAndAudiosOf({ videos, audios }: PreparedMediaByRole): readonly TypedClip[] {
   return [
     ...videos.map((clip) => ({ ...clip, contentType: 'video/mp4', extension: 'mp4' })),
     ...audios.map((clip) => ({ ...clip, contentType: 'audio/mpeg', extension: 'mp3' })),
   ];
 }
 
-/** Distributes what was made of the pictures, and then of the clips, in the order of `picturesOf` and `clipsOf`. */
-export function distributeToRoles<Made>(media: ReferenceMedia, made: readonly Made[]): MediaByRole<Made> {
+/** Distributes what was made of the pictures, and then of the clips, in the order of `imagesAndFramesOf` and `videosAndAudiosOf`. */
+export function regroupByRole<Made>(media: PreparedMediaByRole, made: readonly Made[]): MediaByRole<Made> {
   const left = [...made];
-  const frame = (file: ReferenceImage | undefined) => file && left.shift();
+  const frame = (file: PreparedReferenceImage | undefined) => file && left.shift();
   // The fields take their parts in this order.
   return {
     images: left.splice(0, media.images.length),
@@ -49,26 +53,30 @@ export function distributeToRoles<Made>(media: ReferenceMedia, made: readonly Ma
 }
 
 /** The image that an adaptive ratio follows. */
-export function leadingImage({ firstFrame, lastFrame, images }: ReferenceMedia): ReferenceImage | undefined {
+export function adaptiveRatioImage({
+  firstFrame,
+  lastFrame,
+  images,
+}: PreparedMediaByRole): PreparedReferenceImage | undefined {
   return firstFrame ?? images[0] ?? lastFrame;
 }
 
-/** Data URLs of the pictures, of at most `maxBytes` characters in all, without clips. Throws as `fittingImages` does. */
-export async function pictureDataUrls(media: ReferenceMedia, maxBytes: number): Promise<MediaByRole<string>> {
-  return distributeToRoles(media, await imageDataUrls(picturesOf(media), maxBytes));
+/** Data URLs of the pictures, of at most `maxBytes` characters in all, without clips. Throws as `shrinkImagesToFit` does. */
+export async function imageDataUrlsByRole(media: PreparedMediaByRole, maxBytes: number): Promise<MediaByRole<string>> {
+  return regroupByRole(media, await fittingImageDataUrls(imagesAndFramesOf(media), maxBytes));
 }
 
 /**
  * Data URLs of all media: the pictures of at most `maxImageBytes` characters in all, for which they are made smaller, and the clips of
  * at most `maxClipBytes`. Undefined when the clips do not fit, because they are not made smaller.
  */
-export async function mediaDataUrls(
-  media: ReferenceMedia,
+export async function mediaDataUrlsByRole(
+  media: PreparedMediaByRole,
   { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
 ): Promise<MediaByRole<string> | undefined> {
-  const pictures = await imageDataUrls(picturesOf(media), maxImageBytes);
-  const clips = await clipDataUrls(clipsOf(media), maxClipBytes);
-  return clips && distributeToRoles(media, [...pictures, ...clips]);
+  const pictures = await fittingImageDataUrls(imagesAndFramesOf(media), maxImageBytes);
+  const clips = await clipDataUrls(videosAndAudiosOf(media), maxClipBytes);
+  return clips && regroupByRole(media, [...pictures, ...clips]);
 }
 
 async function clipDataUrls(clips: readonly TypedClip[], maxBytes: number): Promise<readonly string[] | undefined> {
@@ -88,7 +96,7 @@ async function clipDataUrls(clips: readonly TypedClip[], maxBytes: number): Prom
 type PartType = 'image_url' | 'video_url' | 'audio_url';
 
 /** Addresses as parts of a message, in the form of OpenAI's API. */
-export function contentParts(
+export function urlContentParts(
   type: PartType,
   urls: string | readonly string[] = [],
   more: JsonObject = {},
@@ -101,11 +109,14 @@ export function refusedAsTooLarge(what: string): Refused {
   return { kind: 'refused', error: { kind: 'input', detail: `${what} cannot be sent to this provider` } };
 }
 
-export async function imageDataUrls(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly string[]> {
+export async function fittingImageDataUrls(
+  images: readonly PreparedReferenceImage[],
+  maxBytes: number,
+): Promise<readonly string[]> {
   const prefix = 'data:image/jpeg;base64,';
   // Base64 writes four characters for three bytes, and fills up the last four.
   const perImage = prefix.length + 4;
-  const jpegs = await fittingImages(images, Math.floor(((maxBytes - images.length * perImage) * 3) / 4));
+  const jpegs = await shrinkImagesToFit(images, Math.floor(((maxBytes - images.length * perImage) * 3) / 4));
   return jpegs.map((jpeg) => prefix + jpeg.toString('base64'));
 }
 
@@ -121,7 +132,10 @@ type Shrinking = (typeof shrinkings)[number];
  * The images, in order, of at most `maxBytes` in all: as they are, or all of them made smaller. Throws a `TaskError`
  * (`image_invalid`) when they do not fit even then.
  */
-export async function fittingImages(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly Buffer[]> {
+export async function shrinkImagesToFit(
+  images: readonly PreparedReferenceImage[],
+  maxBytes: number,
+): Promise<readonly Buffer[]> {
   for (const shrinking of [undefined, ...shrinkings]) {
     const jpegs = await jpegsWithin(images, maxBytes, shrinking);
     if (jpegs !== undefined) return jpegs;
@@ -131,7 +145,7 @@ export async function fittingImages(images: readonly ReferenceImage[], maxBytes:
 
 /** Stops at the first image beyond `maxBytes`, so memory holds at most `maxBytes` and one more image. */
 async function jpegsWithin(
-  images: readonly ReferenceImage[],
+  images: readonly PreparedReferenceImage[],
   maxBytes: number,
   shrinking: Shrinking | undefined,
 ): Promise<readonly Buffer[] | undefined> {

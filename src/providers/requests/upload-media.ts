@@ -1,11 +1,17 @@
 import { readFile, stat } from 'node:fs/promises';
-import type { MediaByRole, ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
+import type { MediaByRole, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
 import type { NotAccepted, Refused } from '../provider-contract.ts';
-import { distributeToRoles, clipsOf, fittingImages, picturesOf, refusedAsTooLarge } from './media-parts.ts';
+import {
+  regroupByRole,
+  videosAndAudiosOf,
+  shrinkImagesToFit,
+  imagesAndFramesOf,
+  refusedAsTooLarge,
+} from './media-parts.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';
 
 /** `unknown`: the answer to the upload proves nothing. */
-export type MediaUploadOutcome<Stored> =
+export type FileUploadOutcome<Stored> =
   | { readonly stored: Stored }
   | NotAccepted
   | Refused
@@ -16,14 +22,14 @@ export type MediaUploadOutcome<Stored> =
  * most `maxImageBytes` in all, and each clip at most `maxClipBytes`. Stops at the first file that the upstream declines.
  */
 export async function uploadMedia<Stored>(
-  media: ReferenceMedia,
+  media: PreparedMediaByRole,
   { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
-  store: (file: FormFile) => Promise<MediaUploadOutcome<Stored>>,
+  store: (file: FormFile) => Promise<FileUploadOutcome<Stored>>,
 ): Promise<MediaByRole<Stored> | NotAccepted | Refused> {
-  const jpegs = await fittingImages(picturesOf(media), maxImageBytes);
+  const jpegs = await shrinkImagesToFit(imagesAndFramesOf(media), maxImageBytes);
   const files = [
     ...jpegs.map((bytes, index) => async () => jpegFile(bytes, index)),
-    ...clipsOf(media).map(({ path, contentType, extension }, index) => async () => {
+    ...videosAndAudiosOf(media).map(({ path, contentType, extension }, index) => async () => {
       const { size } = await stat(path);
       if (size > maxClipBytes) return refusedAsTooLarge(`a reference clip of ${size} bytes`);
       return { name: `clip-${index + 1}.${extension}`, contentType, bytes: await readFile(path) };
@@ -36,15 +42,15 @@ export async function uploadMedia<Stored>(
     if ('kind' in outcome) return outcome;
     stored.push(outcome.stored);
   }
-  return distributeToRoles(media, stored);
+  return regroupByRole(media, stored);
 }
 
 /** Uploads cost nothing and make no job, so one without a clear answer is sent again. */
 const maxTries = 3;
 
 async function untilClear<Stored>(
-  send: () => Promise<MediaUploadOutcome<Stored>>,
-): Promise<Exclude<MediaUploadOutcome<Stored>, { kind: 'unknown' }>> {
+  send: () => Promise<FileUploadOutcome<Stored>>,
+): Promise<Exclude<FileUploadOutcome<Stored>, { kind: 'unknown' }>> {
   let detail = '';
   for (let tried = 0; tried < maxTries; tried += 1) {
     const outcome = await send();

@@ -1,15 +1,15 @@
-import { CommandError, notFound } from './command-output.ts';
+import { CommandError, notFoundError } from './command-output.ts';
 
 type Named = { readonly accountId: string; readonly name: string };
 
 /** Returns the id of the only account with this name. */
 export function idOfAccountCalled(name: string, accounts: readonly Named[]): string {
   const [only, ...others] = accounts.filter((one) => one.name === name).map(({ accountId }) => accountId);
-  if (only === undefined) throw noAccount(name);
+  if (only === undefined) throw accountNotFoundError(name);
   if (others.length > 0) throw new CommandError(`several accounts are called ${name}: ${[only, ...others].join(', ')}`);
   return only;
 }
 
-export function noAccount(account: string): CommandError {
-  return notFound('account', account);
+export function accountNotFoundError(account: string): CommandError {
+  return notFoundError('account', account);
 }

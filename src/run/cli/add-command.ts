@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { commandLineToType } from './command-output.ts';
+import { commandLineAsTyped } from './command-output.ts';
 
 export const sampleTaskId = '019abc12-3456-7def-8901-234567890abc';
 export const sampleKeyId = '019abc56-789a-7def-8901-234567890abc';
@@ -26,10 +26,10 @@ export function addExamples(command: Command, lines: readonly string[]): Command
       ? lines
       : command.commands.flatMap((below) => examplesOf.get(below)?.slice(0, 1) ?? []);
   command.addHelpText('after', () =>
-    ['', 'Examples:', ...shown().map((line) => `  ${commandLineToType(line)}`)].join('\n'),
+    ['', 'Examples:', ...shown().map((line) => `  ${commandLineAsTyped(line)}`)].join('\n'),
   );
   // A whole help screen would hide the error message.
-  return command.showHelpAfterError(`(examples: ${commandLineToType(...words, '--help')})`);
+  return command.showHelpAfterError(`(examples: ${commandLineAsTyped(...words, '--help')})`);
 }
 
 /** The words that are typed for a command, without the program's name. */

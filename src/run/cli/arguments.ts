@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { z } from 'zod';
-import { millisecondsOfUnit } from '../../platform/timing/rate-limit.ts';
+import { millisecondsOfUnit } from '../../platform/timing/rate.ts';
 import { maxUnixMs } from '../../api/core/request-fields.ts';
 import { idempotencyKeySchema } from '../../api/core/idempotency-key.ts';
 
@@ -33,7 +33,7 @@ function accountIdOrName(text: string): string {
 const date = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
 /** RFC 3339, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
-export function parseInstant(text: string): number {
+export function parseInstantOrSpanMs(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
   const atMs = isSpan
@@ -45,8 +45,8 @@ export function parseInstant(text: string): number {
   return atMs;
 }
 
-export function parseFutureInstant(text: string): number {
-  const atMs = parseInstant(text);
+export function parseFutureInstantMs(text: string): number {
+  const atMs = parseInstantOrSpanMs(text);
   if (atMs <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return atMs;
 }

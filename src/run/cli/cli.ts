@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { printErrorAndExit } from '../main/run-until-signal.ts';
 import { addExamples } from './add-command.ts';
-import { commands } from './commands.ts';
+import { commandsByName } from './commands.ts';
 import { CommandError, hasAnswered, usageExitCode } from './command-output.ts';
 
 // Compiled, this file lies in dist/src/run/cli. A package.json without a version is not ours.
@@ -26,8 +26,8 @@ addExamples(program, [
 /** Returns the command on the command line; all commands if it is unknown, for the help and for commander's error. */
 function requestedCommands() {
   const [first, second] = process.argv.slice(2);
-  const named = Object.entries(commands).filter(([name]) => name === (first === '--json' ? second : first));
-  return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
+  const named = Object.entries(commandsByName).filter(([name]) => name === (first === '--json' ? second : first));
+  return named.length > 0 ? named.map(([, add]) => add) : Object.values(commandsByName);
 }
 
 const asJson = process.argv.includes('--json');

@@ -19,13 +19,13 @@ export class CommandError extends Error {
 }
 
 /** The error of wrong usage, which a repetition does not change. */
-export function wrongUsage(message: string): CommandError {
+export function usageError(message: string): CommandError {
   return new CommandError(message, usageExitCode);
 }
 
 export const usageExitCode = 2;
 
-export function notFound(noun: string, id: string | number): CommandError {
+export function notFoundError(noun: string, id: string | number): CommandError {
   return new CommandError(`${noun} not found: ${id}`);
 }
 
@@ -77,7 +77,7 @@ export function isJsonRequested(program: Command): boolean {
 }
 
 /** Returns a command line as the operator would type it: `videogen` if that is on the PATH, else the file that Node runs. */
-export function commandLineToType(...args: readonly string[]): string {
+export function commandLineAsTyped(...args: readonly string[]): string {
   const script = process.argv[1] ?? 'dist/src/run/cli/cli.js';
   const fromHere = relative(process.cwd(), script);
   const path = fromHere.startsWith('..') ? script : fromHere;

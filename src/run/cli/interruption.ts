@@ -1,4 +1,4 @@
-import { samePressMs } from '../main/run-until-signal.ts';
+import { sameCtrlCPressMs } from '../main/run-until-signal.ts';
 import { CommandError } from './command-output.ts';
 
 /** The exit code of a program that Ctrl-C has ended. */
@@ -17,7 +17,7 @@ export function listenForInterruptions(names: readonly NodeJS.Signals[] = ['SIGI
   let lastAt = 0;
   let exitMessage: string | undefined;
   const onSignal = () => {
-    const isSamePress = Date.now() - lastAt < samePressMs;
+    const isSamePress = Date.now() - lastAt < sameCtrlCPressMs;
     lastAt = Date.now();
     if (isSamePress) return;
     if (!first.signal.aborted) return first.abort(interruptionError('Interrupted.'));

@@ -14,21 +14,21 @@ import { findPostgresUrl, startPostgres } from '../embedded/postgres/postgres-se
 import { type Account, findAccount } from '../../accounts/accounts.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
-import { idOfAccountCalled, noAccount } from './account-by-name.ts';
+import { idOfAccountCalled, accountNotFoundError } from './account-by-name.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from './command-output.ts';
-import { readServiceConfig } from './service-config.ts';
+import { readConfigWithRecordedCatalogue } from './config-with-recorded-catalogue.ts';
 
-export type CommandContext = { readonly db: Database; readonly config: Config };
+export type DatabaseAndConfig = { readonly db: Database; readonly config: Config };
 
 /** Wraps a command: reads the configuration, runs the command on the database, prints its answer. */
 export type RunOnDatabase = <Parameters extends unknown[]>(
-  work: (context: CommandContext, ...parameters: Parameters) => Promise<CommandAnswer>,
+  work: (context: DatabaseAndConfig, ...parameters: Parameters) => Promise<CommandAnswer>,
 ) => (...parameters: Parameters) => Promise<void>;
 
 export function createDatabaseRunner(program: Command): RunOnDatabase {
   return (work) =>
     async (...parameters) => {
-      const config = readServiceConfig();
+      const config = readConfigWithRecordedCatalogue();
       const answer = await withDatabase(config, async (db) => {
         await replaceAccountName(db, parameters);
         return work({ db, config }, ...parameters);
@@ -51,13 +51,15 @@ async function accountIdOf(db: Database, text: string): Promise<string> {
   const found = await listAccounts(db, { prefix: text, limit: 1000 });
   const all = found.length > 0 ? [] : await listAccounts(db, { limit: maxSuggested + 1 });
   if (all.length > 0 && all.length <= maxSuggested)
-    throw new CommandError(`${noAccount(text).message}; the accounts are: ${all.map(({ name }) => name).join(', ')}`);
+    throw new CommandError(
+      `${accountNotFoundError(text).message}; the accounts are: ${all.map(({ name }) => name).join(', ')}`,
+    );
   return idOfAccountCalled(text, found);
 }
 
-/** Runs a command on the database of `withRunningDatabase`. An embedded database that was started for the command is migrated first. */
+/** Runs a command on the database of `withRunningDatabaseUrl`. An embedded database that was started for the command is migrated first. */
 function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
-  return withRunningDatabase(config, async (url) => {
+  return withRunningDatabaseUrl(config, async (url) => {
     if (config.databaseUrl === undefined) await (await import('../schema/migrator.ts')).migrateToLatest(url);
     const db = createDatabase({ url, poolSize: 2 });
     try {
@@ -72,7 +74,7 @@ function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Pr
  * Passes DATABASE_URL, else the embedded database, which is started for the command unless it runs. A command never creates one: an
  * operator who forgot DATABASE_URL would find the installation empty.
  */
-export async function withRunningDatabase<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
+export async function withRunningDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
   const folder = postgresFolder(config);
   const url = config.databaseUrl ?? (await findPostgresUrl(folder));
   if (url !== undefined) return work(url);
@@ -94,7 +96,7 @@ export async function withRunningDatabase<T>(config: Config, work: (url: string)
 }
 
 /** Returns the configured Temporal, else that of the service on this data folder; undefined if it never had one. */
-export async function temporalOf(config: Config): Promise<TemporalTarget | undefined> {
+export async function temporalTargetOf(config: Config): Promise<TemporalTarget | undefined> {
   const { temporal, dataFolder, temporalNamespace: namespace, payloadKeys } = config;
   if (temporal !== undefined) return { ...temporal, payloadKeys };
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
@@ -117,6 +119,6 @@ function userName(): string {
 
 export async function requireAccount(db: Database, accountId: string): Promise<Account> {
   const account = await findAccount(db, accountId);
-  if (account === undefined) throw noAccount(accountId);
+  if (account === undefined) throw accountNotFoundError(accountId);
   return account;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseAccent } from '../../platform/brand/accent.ts';
+import { parseAccentIntoShades } from '../../platform/brand/accent.ts';
 import { type Brand, productName } from '../../platform/brand/brand.ts';
 import { readLogo } from '../../platform/brand/logo.ts';
 import { declareSetting, httpUrl, parsedBy } from './setting-kinds.ts';
@@ -17,7 +17,7 @@ const supportAddress = parsedBy((text) => {
 export const brandFields = {
   brandName: declareSetting('BRAND_NAME', brandName, productName),
   brandLogo: declareSetting('BRAND_LOGO', parsedBy(readLogo)),
-  brandAccent: declareSetting('BRAND_ACCENT', parsedBy(parseAccent)),
+  brandAccent: declareSetting('BRAND_ACCENT', parsedBy(parseAccentIntoShades)),
   brandSupport: declareSetting('BRAND_SUPPORT', supportAddress),
   brandTerms: declareSetting('BRAND_TERMS_URL', httpUrl),
   brandPrivacy: declareSetting('BRAND_PRIVACY_URL', httpUrl),

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { builtInCatalogue } from '../../catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../catalogue/file/read-catalogue-file.ts';
 import { hookDefaults, maxHookConcurrency, maxHookSeconds } from '../../catalogue/file/moderation-schema.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { ConfigError, messageOf, SetupError } from '../../platform/errors.ts';
@@ -11,18 +11,18 @@ import { queueNames } from '../../temporal/connection/queue-names-and-workflow-i
 import { parseQueueNames } from '../../temporal/connection/parse-queue-names.ts';
 import { loopbackAllowListText, parseAllowList, parseNetworks } from '../../platform/outbound/guard/allow-list.ts';
 import {
-  absolutePath,
+  toAbsolutePath,
   anyText,
   baseUrl,
   readCatalogueSetting,
-  days,
-  flag,
+  daysAsMs,
+  zeroOrOne,
   declareSetting,
-  hookOnError,
+  moderationHookOnError,
   moderationHookShape,
   httpUrl,
   issuerUrl,
-  level,
+  logLevelName,
   longSecret,
   onOrOff,
   parsedBy,
@@ -31,18 +31,18 @@ import {
   plainName,
   postgresUrl,
   rate,
-  seconds,
-  settingNames,
+  secondsAsMs,
+  settingRegistry,
   storeLocation,
   stripeKey,
   stripeWebhookSecret,
   wholeNumber,
-  ownSubfolder,
+  videogenSubfolderOf,
 } from './setting-kinds.ts';
 import { brandFields, brandSettings } from './brand-settings.ts';
-import { defaultCache } from './default-cache.ts';
+import { defaultCacheFolder } from './default-cache-folder.ts';
 import { jsonOnOneLine, secretInFile } from './secret-files.ts';
-import { signUpFields, signUpProblems, signUpSettings } from './sign-up-settings.ts';
+import { signUpAndMailFields, signUpAndMailProblems, signUpAndMailSettings } from './sign-up-and-mail-settings.ts';
 import { temporalProblems, temporalSettings } from './temporal-settings.ts';
 
 /** The configuration. If `databaseUrl` or `temporal` is undefined, that part is embedded. */
@@ -54,7 +54,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * Configures fontconfig, which finds the fonts of titles: the machine's settings or ours, with the cache in `folder`, because the system's
  * cache may not be writable. Fontconfig reads the environment once, before the first text.
  */
-export function provideFontSettings(folder: string, systemFile = '/etc/fonts/fonts.conf'): void {
+export function configureFontconfig(folder: string, systemFile = '/etc/fonts/fonts.conf'): void {
   const { FONTCONFIG_FILE: givenFile, FONTCONFIG_PATH: givenFolder }: Environment = process.env;
   // An inherited variable may name a data folder that was deleted.
   const isGiven = givenFile !== undefined && existsSync(resolve('/etc/fonts', givenFile));
@@ -102,7 +102,7 @@ export function readConfig(environment: Environment = process.env, options: Read
     problems.push('STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     problems.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
-  if (data !== undefined) problems.push(...signUpProblems(data));
+  if (data !== undefined) problems.push(...signUpAndMailProblems(data));
   if (data?.promptRetentionMs !== undefined && data.promptRetentionMs < data.retentionMs)
     problems.push(
       'PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt',
@@ -147,14 +147,14 @@ const schema = z.object({
   oidcClientId: declareSetting('OIDC_CLIENT_ID', anyText),
   oidcClientSecret: declareSetting('OIDC_CLIENT_SECRET', anyText),
   oidcName: declareSetting('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' })),
-  ...signUpFields,
+  ...signUpAndMailFields,
   ...brandFields,
   stripeSecretKey: declareSetting('STRIPE_SECRET_KEY', stripeKey),
   stripeWebhookSecret: declareSetting('STRIPE_WEBHOOK_SECRET', stripeWebhookSecret),
   stripeApiUrl: declareSetting('STRIPE_API_URL', baseUrl, 'https://api.stripe.com'),
-  dataFolder: declareSetting('VIDEOGEN_DATA', anyText.transform(absolutePath), './data'),
-  cacheFolder: declareSetting('XDG_CACHE_HOME', anyText.transform(ownSubfolder), defaultCache()),
-  skipDownloads: declareSetting('VIDEOGEN_SKIP_DOWNLOADS', flag, '0'),
+  dataFolder: declareSetting('VIDEOGEN_DATA', anyText.transform(toAbsolutePath), './data'),
+  cacheFolder: declareSetting('XDG_CACHE_HOME', anyText.transform(videogenSubfolderOf), defaultCacheFolder()),
+  skipDownloads: declareSetting('VIDEOGEN_SKIP_DOWNLOADS', zeroOrOne, '0'),
   databaseUrl: declareSetting('DATABASE_URL', postgresUrl),
   databasePoolSize: declareSetting('DATABASE_POOL_SIZE', wholeNumber(1, 1000), '10'),
   temporalCliPath: declareSetting('TEMPORAL_CLI_PATH', anyText),
@@ -164,7 +164,7 @@ const schema = z.object({
   // Undefined leaves them to the files of the AWS SDK; with an endpoint, the region is us-east-1.
   s3Endpoint: declareSetting('AWS_ENDPOINT_URL_S3', baseUrl),
   s3Region: declareSetting('AWS_REGION', plainName),
-  s3PathStyle: declareSetting('S3_PATH_STYLE', flag),
+  s3PathStyle: declareSetting('S3_PATH_STYLE', zeroOrOne),
   secret: declareSetting('VIDEOGEN_SECRET', longSecret),
   secretPrevious: declareSetting('VIDEOGEN_SECRET_PREVIOUS', parsedBy(parseSecrets)),
   payloadKeys: declareSetting('TEMPORAL_PAYLOAD_KEYS', parsedBy(parsePayloadKeys)),
@@ -174,8 +174,12 @@ const schema = z.object({
   moderationShape: declareSetting('MODERATION_SHAPE', moderationHookShape, 'openai'),
   moderationModel: declareSetting('MODERATION_MODEL', anyText, hookDefaults.model),
   moderationKey: declareSetting('MODERATION_KEY', anyText),
-  moderationTimeoutMs: declareSetting('MODERATION_TIMEOUT_SECONDS', seconds(maxHookSeconds), `${hookDefaults.seconds}`),
-  moderationOnError: declareSetting('MODERATION_ON_ERROR', hookOnError, hookDefaults.onError),
+  moderationTimeoutMs: declareSetting(
+    'MODERATION_TIMEOUT_SECONDS',
+    secondsAsMs(maxHookSeconds),
+    `${hookDefaults.seconds}`,
+  ),
+  moderationOnError: declareSetting('MODERATION_ON_ERROR', moderationHookOnError, hookDefaults.onError),
   moderationConcurrency: declareSetting(
     'MODERATION_CONCURRENCY',
     wholeNumber(1, maxHookConcurrency),
@@ -197,21 +201,21 @@ const schema = z.object({
   refusedCreateRate: declareSetting('REFUSED_CREATE_RATE', rate, '100/60s'),
   badKeyRate: declareSetting('BAD_KEY_RATE', rate, '20/60s'),
   shutdownDelayMs: declareSetting('SHUTDOWN_DELAY', parsedBy(parseDelay)),
-  retentionMs: declareSetting('MEDIA_RETENTION_DAYS', days, '14'),
-  promptRetentionMs: declareSetting('PROMPT_RETENTION_DAYS', days),
-  eventRetentionMs: declareSetting('SECURITY_EVENT_RETENTION_DAYS', days, '90'),
-  userRetentionMs: declareSetting('USER_RETENTION_DAYS', days, '90'),
-  stuckTaskMs: declareSetting('STUCK_TASK_SECONDS', seconds(86_400), '600'),
+  retentionMs: declareSetting('MEDIA_RETENTION_DAYS', daysAsMs, '14'),
+  promptRetentionMs: declareSetting('PROMPT_RETENTION_DAYS', daysAsMs),
+  eventRetentionMs: declareSetting('SECURITY_EVENT_RETENTION_DAYS', daysAsMs, '90'),
+  userRetentionMs: declareSetting('USER_RETENTION_DAYS', daysAsMs, '90'),
+  stuckTaskMs: declareSetting('STUCK_TASK_SECONDS', secondsAsMs(86_400), '600'),
   serviceUrl: declareSetting('VIDEOGEN_BASE_URL', baseUrl),
   apiKey: declareSetting('VIDEOGEN_API_KEY', anyText),
   operatorKey: declareSetting('VIDEOGEN_OPERATOR_KEY', anyText),
   ffmpegPath: declareSetting('FFMPEG_PATH', anyText),
-  previewFailures: declareSetting('PREVIEW_FAILURES', flag, '0'),
-  logLevel: declareSetting('LOG_LEVEL', level, 'info'),
+  previewFailures: declareSetting('PREVIEW_FAILURES', zeroOrOne, '0'),
+  logLevel: declareSetting('LOG_LEVEL', logLevelName, 'info'),
   path: declareSetting('PATH', anyText, ''),
 });
 
-const fields = Object.entries(schema.shape).map(([setting, field]) => ({ setting, ...settingNames.get(field) }));
+const fields = Object.entries(schema.shape).map(([setting, field]) => ({ setting, ...settingRegistry.get(field) }));
 const nameOf = new Map(fields.map(({ setting, variable = '' }) => [setting, variable]));
 
 /** The variable of every setting with its default, which is empty where it has none. */
@@ -226,7 +230,7 @@ const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_
  * Removes every setting outside `allowedSettings` from the environment, also those that libraries read, so that a demo cannot reach another
  * database, Temporal or store.
  */
-export function removeEnvironmentSettings(environment: NodeJS.ProcessEnv = process.env): void {
+export function removeSettingsForDemo(environment: NodeJS.ProcessEnv = process.env): void {
   const settings = new Set([...nameOf.values(), ...secretNames.map((name) => `${name}_FILE`)]);
   for (const name of Object.keys(environment)) {
     const isSetting = settings.has(name) || /^(VIDEOGEN_|TEMPORAL_|OTEL_|PG[A-Z]+$)/.test(name);
@@ -253,7 +257,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
             clientSecret: settings.oidcClientSecret,
             name: settings.oidcName ?? new URL(issuer).hostname,
           },
-    ...signUpSettings(settings),
+    ...signUpAndMailSettings(settings),
     ...brandSettings(settings),
     callbackAllow: settings.callbackAllow ?? defaultAllow,
     imageAllow: settings.imageAllow ?? defaultAllow,

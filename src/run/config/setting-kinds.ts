@@ -1,22 +1,22 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { dayMs } from '../../platform/timing/duration.ts';
-import { readCatalogueFile } from '../../catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../catalogue/file/read-catalogue-file.ts';
 import { moderationHookShapes, hookErrorChoices } from '../../catalogue/file/moderation-schema.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
-import { parseRate, millisecondsOfUnit } from '../../platform/timing/rate-limit.ts';
+import { parseRate, millisecondsOfUnit } from '../../platform/timing/rate.ts';
 import { parseStoreLocation, type StoreLocation } from '../../media/store/store-location.ts';
 
 // Kinds of settings. Each error message states what is allowed.
 
 export const anyText = z.string();
 
-export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+export const zeroOrOne = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
 
 export const moderationHookShape = z.enum(moderationHookShapes, {
   error: `must be ${moderationHookShapes.join(' or ')}`,
 });
-export const hookOnError = z.enum(hookErrorChoices, { error: `must be ${hookErrorChoices.join(' or ')}` });
+export const moderationHookOnError = z.enum(hookErrorChoices, { error: `must be ${hookErrorChoices.join(' or ')}` });
 
 export const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 
@@ -45,15 +45,15 @@ export function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
-export const days = wholeNumber(1, 36_500).transform((count) => count * dayMs);
-export const seconds = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
+export const daysAsMs = wholeNumber(1, 36_500).transform((count) => count * dayMs);
+export const secondsAsMs = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
 
 export const rate = parsedBy(parseRate);
 
 export function readCatalogueSetting(file: string, context: z.RefinementCtx) {
   const path = resolve(file);
   try {
-    return { path, catalogue: readCatalogueFile({ path }) };
+    return { path, catalogue: readCatalogueOrThrow({ path }) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const message of error.problems) context.addIssue({ code: 'custom', message });
@@ -73,7 +73,7 @@ export function parseDelay(text: string): number {
 }
 
 /** Holds the variable and the default of each setting. */
-export const settingNames = z.registry<{ readonly variable: string; readonly defaultText?: string | undefined }>();
+export const settingRegistry = z.registry<{ readonly variable: string; readonly defaultText?: string | undefined }>();
 
 /** A setting, which is read from `variable`; `defaultText` is its default, as written in the environment. */
 export function declareSetting<T extends z.ZodType<unknown, string>>(variable: string, kind: T): z.ZodOptional<T>;
@@ -84,7 +84,7 @@ export function declareSetting<T extends z.ZodType<unknown, string>>(
 ): z.ZodPipe<z.ZodDefault<z.ZodString>, T>;
 export function declareSetting(variable: string, kind: z.ZodType<unknown, string>, defaultText?: string) {
   const field = defaultText === undefined ? kind.optional() : anyText.default(defaultText).pipe(kind);
-  settingNames.add(field, { variable, defaultText });
+  settingRegistry.add(field, { variable, defaultText });
   return field;
 }
 
@@ -96,11 +96,11 @@ export function parseSecrets(text: string): readonly string[] {
   throw new Error(`must be secrets of at least ${leastSecretLength} characters each, separated by commas`);
 }
 
-export const absolutePath = (path: string) => resolve(path);
-export const ownSubfolder = (path: string) => join(path, 'videogen');
+export const toAbsolutePath = (path: string) => resolve(path);
+export const videogenSubfolderOf = (path: string) => join(path, 'videogen');
 export const storeLocation = parsedBy((text): StoreLocation => {
   const location = parseStoreLocation(text);
-  return location.kind === 'folder' ? { ...location, path: absolutePath(location.path) } : location;
+  return location.kind === 'folder' ? { ...location, path: toAbsolutePath(location.path) } : location;
 });
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 export const baseUrl = httpUrl.transform((url) => url.replace(/\/+$/, ''));
@@ -120,4 +120,4 @@ export const stripeWebhookSecret = anyText.regex(/^whsec_\S{8,250}$/, {
   error: "must be the signing secret of Stripe's event destination, whsec_…",
 });
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export const level = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });
+export const logLevelName = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });

@@ -6,7 +6,7 @@ import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 
 /** Settings that a configuration may leave to `npm start`, which sets them once its servers run. */
-export type FoundSettings = {
+export type SettingsFoundAtStart = {
   readonly databaseUrl: string;
   readonly temporal: TemporalTarget;
   /** Shown to operators at this machine. */
@@ -19,14 +19,14 @@ export type FoundSettings = {
   readonly resultStore: StoreLocation;
 };
 
-export type Settings = Config &
-  FoundSettings & {
+export type CompleteSettings = Config &
+  SettingsFoundAtStart & {
     readonly publicUrl: string;
     /** A folder on a local disk for files that live as long as one attempt. */
     readonly workFolder: string;
   };
 
-export type Drainable = {
+export type DrainablePart = {
   /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
   readonly leave?: () => void;
   /** Drains the part within a time limit; never rejects. */
@@ -34,14 +34,14 @@ export type Drainable = {
 };
 
 /** The settings of an API or worker process, where nothing is embedded. */
-export function externalSettings(config: Config): Settings {
+export function settingsWithNothingEmbedded(config: Config): CompleteSettings {
   const { databaseUrl, temporal, secret, resultStore } = config;
   if (databaseUrl === undefined || temporal === undefined || secret === undefined || resultStore === undefined)
     throw new Error('the configuration was not read with isExternal');
-  return mergeFoundSettings(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
+  return mergeSettingsFoundAtStart(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
 }
 
-export function mergeFoundSettings(config: Config, found: FoundSettings): Settings {
+export function mergeSettingsFoundAtStart(config: Config, found: SettingsFoundAtStart): CompleteSettings {
   return {
     ...config,
     ...found,
@@ -64,8 +64,8 @@ export function defaultModerationHook(settings: Config): ModerationEndpoint | un
   return { shape, url, model, readKey, timeoutMs, onError, concurrency };
 }
 
-type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &
-  Partial<Pick<Settings, 'temporalMetricsPort'>>;
+type Sources = Pick<CompleteSettings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &
+  Partial<Pick<CompleteSettings, 'temporalMetricsPort'>>;
 
 /** Addresses of this installation's servers. Requests to URLs of clients never go there. */
 export function ownServerAddresses(settings: Sources): readonly OwnEndpoint[] {

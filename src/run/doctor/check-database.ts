@@ -1,19 +1,19 @@
 import type { Config } from '../config/config.ts';
-import { unservedModels, type WorkerReport } from '../../catalogue/models/served-models.ts';
+import { unservedModels, type WorkerReport } from '../../catalogue/models/models-served-by-workers.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
-import { secretProblem, trySecrets } from '../main/report-changed-secret.ts';
+import { unopenedSecretsProblem, countUnopenedSecrets } from '../main/report-changed-secret.ts';
 import { clockDifferenceWarnMs } from '../../platform/database/database-clock.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
-import { type DatabaseFacts, listMissingRights, readDatabaseFacts } from './database-facts.ts';
+import { type DatabaseFacts, listMissingTableRights, readDatabaseFacts } from './database-facts.ts';
 import { listMigrationsOfRelease } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
-import { listWorkerReports } from '../../catalogue/models/worker-reports.ts';
-import { listOperatorPriceNames } from '../../credits/prices/prices.ts';
+import { listLiveWorkerReports } from '../../catalogue/models/worker-reports.ts';
+import { listActiveOperatorPriceNames } from '../../credits/prices/operator-prices.ts';
 import { paymentHealthFinding } from './check-payments.ts';
 import { isStripeTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
-import { unusedPricesFinding } from './check-prices.ts';
-import { invalidResultsFinding } from './check-invalid-results.ts';
+import { unusedPricesFinding } from './check-unused-prices.ts';
+import { invalidResultsFinding } from './check-refunded-results.ts';
 import { listInvalidResults } from '../../tasks/list/operator-task-queries.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
@@ -124,7 +124,7 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, config: Databa
       createFinding(facts, true),
       unchecked('stored secrets', 'not checked: there is no schema'),
     ];
-  const rights = await listMissingRights(db);
+  const rights = await listMissingTableRights(db);
   const isReadable = rights.every(({ missing }) => !missing.includes('SELECT'));
   const findings = [
     rightsFinding(rights),
@@ -155,15 +155,15 @@ async function schemaFindings(db: Database, facts: DatabaseFacts, config: Databa
       ? [unchecked('stored secrets', 'not checked: the schema is older')]
       : [
           await secretFinding(db, config),
-          modelsFinding(config, await listWorkerReports(db)),
-          unusedPricesFinding(catalogue.models, await listOperatorPriceNames(db)),
+          modelsFinding(config, await listLiveWorkerReports(db)),
+          unusedPricesFinding(catalogue.models, await listActiveOperatorPriceNames(db)),
           invalidResultsFinding(await listInvalidResults(db)),
           paymentHealthFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];
 }
 
-function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): Finding {
+function rightsFinding(rights: Awaited<ReturnType<typeof listMissingTableRights>>): Finding {
   const lacking = rights.filter(({ missing }) => missing !== '');
   if (lacking.length === 0) return ok('rights', `reads and writes ${rights.length} tables`);
   const shown = lacking.slice(0, 3).map(({ name, missing }) => `${missing} on ${name}`);
@@ -204,8 +204,8 @@ function createFinding({ mayCreate }: DatabaseFacts, ownsAll: boolean): Finding 
 
 async function secretFinding(db: Database, { secret, secretPrevious = [] }: DatabaseToCheck): Promise<Finding> {
   if (secret === undefined) return unchecked('stored secrets', 'not checked: there is no VIDEOGEN_SECRET yet');
-  const { tried, unopened, older } = await trySecrets(db, { secret, secretPrevious });
-  const problem = secretProblem({ tried, unopened });
+  const { tried, unopened, older } = await countUnopenedSecrets(db, { secret, secretPrevious });
+  const problem = unopenedSecretsProblem({ tried, unopened });
   if (problem !== undefined) return failure('stored secrets', problem.message, problem.remedy);
   const by = older === 0 ? '' : `, ${older} by VIDEOGEN_SECRET_PREVIOUS: "videogen secret reencrypt" ends that`;
   return ok('stored secrets', `VIDEOGEN_SECRET opens what is stored (${tried} tried${by})`);

@@ -1,15 +1,15 @@
 import { access, constants, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { provideFontSettings } from '../config/config.ts';
+import { configureFontconfig } from '../config/config.ts';
 import { errorCode, messageOf } from '../../platform/errors.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
 import { maxUploadBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
-import { mainQueue } from '../main/worker-options.ts';
+import { tasksQueueOptions } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
-import { diskErrorFinding, type SpaceThresholds, checkFreeSpace, spaceForVideos } from './check-store.ts';
+import { diskErrorFinding, type SpaceThresholds, checkFreeSpace, videoSpaceThresholds } from './check-store.ts';
 
 const leastNode = '20.19';
 
@@ -39,14 +39,14 @@ export function checkMemory(renders: boolean, limitBytes = process.constrainedMe
 }
 
 /** An API stores several uploaded files while it checks them. */
-export const spaceForUploads: SpaceThresholds = {
+export const uploadSpaceThresholds: SpaceThresholds = {
   leastBytes: maxUploadBytesAtOnce,
   enoughBytes: 1.2 * maxUploadBytesAtOnce,
 };
 
 /** These folders must be writable even where the file system is read-only. */
 export async function checkFolders(workFolder: string, storesVideos: boolean): Promise<readonly Finding[]> {
-  const space = storesVideos ? spaceForVideos : spaceForUploads;
+  const space = storesVideos ? videoSpaceThresholds : uploadSpaceThresholds;
   return [
     ...(await folderFindings('work folder', workFolder, 'VIDEOGEN_DATA', space)),
     ...(await folderFindings('temporary folder', tmpdir(), 'TMPDIR', space)),
@@ -87,7 +87,7 @@ export async function checkFfmpeg(path: string | undefined, signal: AbortSignal)
 export async function checkFonts(): Promise<readonly Finding[]> {
   const settings = await mkdtemp(join(tmpdir(), 'videogen-fonts-'));
   try {
-    provideFontSettings(settings);
+    configureFontconfig(settings);
     return await drawLetters();
   } finally {
     await rm(settings, { recursive: true, force: true });
@@ -102,8 +102,8 @@ async function drawLetters(): Promise<readonly Finding[]> {
   return [ok('fonts', 'titles are drawn')];
 }
 
-export async function checkBundle(): Promise<readonly Finding[]> {
-  const path = mainQueue.workflowBundle.codePath;
+export async function checkWorkflowBundle(): Promise<readonly Finding[]> {
+  const path = tasksQueueOptions.workflowBundle.codePath;
   return await access(path, constants.R_OK).then(
     () => [],
     () => [failure('workflows', `${path} is missing`, 'Build the release again: npm run build')],

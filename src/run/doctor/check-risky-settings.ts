@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { dirname } from 'node:path';
-import { readCatalogueFile } from '../../catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../catalogue/file/read-catalogue-file.ts';
 import { type Config, catalogueSecretReader } from '../config/config.ts';
 import { ConfigError, messageOf } from '../../platform/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../platform/outbound/guard/allow-list.ts';
@@ -104,7 +104,7 @@ export function checkCatalogue(
   const models = `${catalogue.models.size} models, ${catalogue.providers.size} providers`;
   if (path === undefined) return [ok('catalogue', `the built-in one: ${models}`)];
   try {
-    readCatalogueFile({
+    readCatalogueOrThrow({
       path,
       ...(publicUrl !== undefined && { publicUrl }),
       ...(needsSecrets && { readSecret: catalogueSecretReader(dirname(path)) }),
@@ -119,7 +119,7 @@ export function checkCatalogue(
 }
 
 /** `onLostJob: resubmit` is the default of servers of one's own, and makes a video up to three times. */
-export function checkLostJobs({ catalogue }: Pick<Config, 'catalogue'>): readonly Finding[] {
+export function resubmittingProvidersFinding({ catalogue }: Pick<Config, 'catalogue'>): readonly Finding[] {
   const repeating = [...catalogue.providers].flatMap(([name, settings]) =>
     'onLostJob' in settings && settings.onLostJob === 'resubmit' ? [`${name} (${settings.kind})`] : [],
   );

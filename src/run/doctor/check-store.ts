@@ -28,7 +28,7 @@ export async function checkStore(
     const linked = await tryFiles(await openMediaFiles(location, config), tempFolder);
     const shown = `${nameOfStore(location)} stores, returns and deletes files`;
     const space =
-      location.kind === 'folder' ? await checkFreeSpace(`${check} space`, location.path, spaceForVideos) : [];
+      location.kind === 'folder' ? await checkFreeSpace(`${check} space`, location.path, videoSpaceThresholds) : [];
     if (linked !== undefined) return [failure(check, linked, 'Compare the clocks of this machine and of the store.')];
     return [ok(check, shown), ...space];
   } catch (error) {
@@ -75,7 +75,7 @@ async function tryLink(files: MediaFiles, key: string): Promise<string | undefin
 
 export type SpaceThresholds = { readonly leastBytes: number; readonly enoughBytes: number };
 
-export const spaceForVideos: SpaceThresholds = { leastBytes: 500e6, enoughBytes: 5e9 };
+export const videoSpaceThresholds: SpaceThresholds = { leastBytes: 500e6, enoughBytes: 5e9 };
 
 const freeSpace = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
 

@@ -13,7 +13,7 @@ import {
   readServerVersion,
   type QueuePollers,
 } from '../../temporal/connection/server-facts.ts';
-import { readSchedule, scheduleNames } from '../../temporal/schedules/schedules.ts';
+import { readScheduleState, scheduleNames } from '../../temporal/schedules/schedules.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
 /** Operators read completed workflows the day after. */
@@ -164,7 +164,7 @@ function versionFailure(check: string, deployment: string, { workers, currentVer
 async function schedulesFinding(client: Client, taskQueue: string): Promise<Finding> {
   const check = 'schedules';
   const queues = taskQueuesOf(taskQueue);
-  const schedules = await Promise.all(scheduleNames.map((name) => readSchedule(client, queues, name)));
+  const schedules = await Promise.all(scheduleNames.map((name) => readScheduleState(client, queues, name)));
   const missing = schedules.filter(({ state }) => state === 'missing').map(({ id }) => id);
   const [paused] = schedules.filter(({ state }) => state === 'paused');
   if (missing.length > 0)

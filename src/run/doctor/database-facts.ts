@@ -41,9 +41,10 @@ select
 });
 
 /** Lists our tables with the rights that this user lacks. Ours have the owner of the table of migrations. */
-export const listMissingRights = many<{ readonly name: string; readonly missing: string; readonly owns: boolean }>({
-  name: 'list-missing-rights',
-  text: `
+export const listMissingTableRights = many<{ readonly name: string; readonly missing: string; readonly owns: boolean }>(
+  {
+    name: 'list-missing-rights',
+    text: `
 select c.relname as name, pg_has_role(c.relowner, 'usage') as owns,
   concat_ws(', ',
     case when not has_table_privilege(c.oid, 'select') then 'SELECT' end,
@@ -54,10 +55,11 @@ from pg_class c join pg_class migrations on migrations.oid = to_regclass('kysely
 where c.relkind = 'r' and c.relnamespace = migrations.relnamespace and c.relowner = migrations.relowner
   and c.relname not like 'kysely_%'
 order by 1`,
-});
+  },
+);
 
 /** Samples current sealed secrets, the newest first. */
-export const listSealedSecrets = many<{ readonly accountId: string; readonly sealed: string }>({
+export const sampleSealedCallbackSecrets = many<{ readonly accountId: string; readonly sealed: string }>({
   name: 'list-sealed-secrets',
   text: `
 select account_id as "accountId", sealed from callback_secrets where expires_at is null order by id desc limit 20`,

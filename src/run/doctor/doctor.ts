@@ -4,15 +4,15 @@ import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
 import { workFolderOf } from '../config/settings-and-derived-values.ts';
 import { checkDatabase } from './check-database.ts';
-import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
+import { checkWorkflowBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import {
   checkAllowList,
   checkCatalogue,
-  checkLostJobs,
+  resubmittingProvidersFinding,
   checkPublicUrl,
   checkSecretEntropy,
 } from './check-risky-settings.ts';
-import { checkOwnership } from './check-installation.ts';
+import { checkStoreAndNamespaceOwner } from './check-store-and-namespace-owner.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
 import { checkEmbeddedFolderDisk, checkStore } from './check-store.ts';
@@ -35,7 +35,7 @@ export type FoundDependencies = {
 };
 
 /** The checks that need no usable configuration. */
-export function examineMachine(): readonly Finding[] {
+export function checkNodeAndMemory(): readonly Finding[] {
   return [checkNode(), checkMemory(true)];
 }
 
@@ -48,11 +48,14 @@ export async function runDoctorChecks(
   const scope = scopeOf(config, running, role);
   const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
   const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
-  return redactSecretsInFindings(adviseCausesFirst(await runChecks(runs, checkLimitMs)), secretsOf(config, running));
+  return redactSecretsInFindings(
+    redirectAdviceToCause(await runChecks(runs, checkLimitMs)),
+    secretsToRedact(config, running),
+  );
 }
 
 /** A full disk breaks the database, and a database that rejects its user breaks what reads it, so their advice would mislead. */
-export function adviseCausesFirst(findings: readonly Finding[]): readonly Finding[] {
+export function redirectAdviceToCause(findings: readonly Finding[]): readonly Finding[] {
   const isDisk = ({ state, message }: Finding) => state === 'error' && /^disk (?:full|read-only)/.test(message);
   const [disk] = findings.filter(isDisk);
   const database = findings.find(({ check, state }) => check === 'database' && state === 'error');
@@ -113,7 +116,9 @@ const checks: readonly DoctorCheck[] = [
     name: 'installation',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ config, databaseUrl: url, temporal }) =>
-      url === undefined ? [] : checkOwnership(url, config, temporal?.namespace ?? config.temporalNamespace),
+      url === undefined
+        ? []
+        : checkStoreAndNamespaceOwner(url, config, temporal?.namespace ?? config.temporalNamespace),
   },
   {
     name: 'second result store',
@@ -150,7 +155,7 @@ const checks: readonly DoctorCheck[] = [
     run: ({ config }, signal) => checkFfmpeg(config.ffmpegPath, signal),
   },
   { name: 'fonts', isNeeded: ({ serves }) => serves('generation'), run: checkFonts },
-  { name: 'workflows', isNeeded: ({ serves }) => serves('tasks'), run: checkBundle },
+  { name: 'workflows', isNeeded: ({ serves }) => serves('tasks'), run: checkWorkflowBundle },
   { name: 'machine', run: ({ usesFiles }) => [checkNode(), checkMemory(usesFiles)] },
 ];
 
@@ -165,7 +170,7 @@ function settingFindings({ config, secret, role, serves, isShared }: Scope): rea
     ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
     ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),
     ...checkCatalogue(config, serves('tasks', 'generation-remote')),
-    ...checkLostJobs(config),
+    ...resubmittingProvidersFinding(config),
   ];
 }
 
@@ -190,7 +195,7 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
   return true;
 }
 
-export function secretsOf(
+export function secretsToRedact(
   config: Config,
   { databaseUrl, temporal, secret }: FoundDependencies,
 ): readonly (string | undefined)[] {

@@ -7,8 +7,8 @@ import type { Config } from '../config/config.ts';
 import { leastSecretLength } from '../config/setting-kinds.ts';
 import { errorCode, SetupError } from '../../platform/errors.ts';
 import { createLog, type Log } from '../../platform/log/log.ts';
-import { folderError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
-import { boundServerLog, keepLogBounded } from './server-log.ts';
+import { explainFolderError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
+import { rotateServerLogIfLarge, rotateLogPeriodically } from './server-log.ts';
 
 /**
  * Creates the data folder, closed to other accounts, and locks it until `release` or the end of the process. The operating system holds
@@ -26,7 +26,8 @@ export async function lockDataFolder(folder: string): Promise<{ readonly release
     };
     return { release };
   } catch (error) {
-    if (!['EADDRINUSE', 'EAGAIN'].includes(errorCode(error) ?? '')) throw folderError(error, folder, 'VIDEOGEN_DATA');
+    if (!['EADDRINUSE', 'EAGAIN'].includes(errorCode(error) ?? ''))
+      throw explainFolderError(error, folder, 'VIDEOGEN_DATA');
     const owner = await readFile(path, 'utf8').catch(() => 'unknown');
     const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
     throw new SetupError(`The data folder ${folder} is in use by process ${owner.trim()}. ${advice}`, { cause: error });
@@ -77,13 +78,13 @@ export async function createRandomSecretFile(path: string): Promise<string> {
 /** The service logs to a file, because the terminal shows only messages for the operator. */
 export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
-  await boundServerLog(path).catch(() => {});
-  keepLogBounded(path);
+  await rotateServerLogIfLarge(path).catch(() => {});
+  rotateLogPeriodically(path);
   return { log: createLog({ level: logLevel, path }), path };
 }
 
 /** Records the address of the service, by which commands find it. */
-export async function recordAddress(folder: string, url: string): Promise<{ readonly remove: () => Promise<void> }> {
+export async function recordServiceUrl(folder: string, url: string): Promise<{ readonly remove: () => Promise<void> }> {
   const path = join(folder, addressFile);
   await writeFile(path, `${url}\n`, { mode: 0o600 });
   return { remove: () => rm(path, { force: true }) };

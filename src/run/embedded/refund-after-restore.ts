@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/errors.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
@@ -12,7 +12,7 @@ const maxPasses = 60;
 
 /** Refunds the unfinished tasks of an older copy of the data, and ends outdated workflows, until a pass finds none. Throws `SetupError`. */
 export async function refundAfterRestore(
-  settings: Pick<Settings, 'databaseUrl' | 'temporal' | 'taskQueue'>,
+  settings: Pick<CompleteSettings, 'databaseUrl' | 'temporal' | 'taskQueue'>,
   say: (message: string) => void,
   signal: AbortSignal,
 ): Promise<void> {

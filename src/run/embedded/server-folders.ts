@@ -12,7 +12,7 @@ export function temporalFolder({ dataFolder }: Pick<Config, 'dataFolder'>): stri
 }
 
 /** The folders that are only written to if the servers of `npm start` run there. The log is in the data folder. */
-export function foldersOfServers(config: Config): Readonly<Record<string, string>> {
+export function embeddedFoldersByName(config: Config): Readonly<Record<string, string>> {
   return {
     'data folder': config.dataFolder,
     ...(config.databaseUrl === undefined && { database: postgresFolder(config) }),

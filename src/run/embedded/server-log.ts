@@ -8,12 +8,12 @@ const maxBytes = 5 * 1024 * 1024;
  */
 export async function openServerLog(path: string): Promise<FileHandle> {
   // A full disk has no room for the copy, and must not keep the server from starting.
-  await boundServerLog(path).catch(() => {});
+  await rotateServerLogIfLarge(path).catch(() => {});
   return open(path, 'a', 0o600);
 }
 
 /** Copies a large log to `<path>.1` and truncates it, because the server writes to its open file. */
-export async function boundServerLog(path: string): Promise<void> {
+export async function rotateServerLogIfLarge(path: string): Promise<void> {
   const file = await stat(path).catch(() => undefined);
   if (file === undefined || file.size <= maxBytes) return;
   await copyFile(path, `${path}.1`);
@@ -21,8 +21,8 @@ export async function boundServerLog(path: string): Promise<void> {
 }
 
 /** Bounds a log every minute, because a service may run for months. Does not keep the process alive. */
-export function keepLogBounded(path: string): NodeJS.Timeout {
-  return setInterval(() => void boundServerLog(path).catch(() => {}), 60_000).unref();
+export function rotateLogPeriodically(path: string): NodeJS.Timeout {
+  return setInterval(() => void rotateServerLogIfLarge(path).catch(() => {}), 60_000).unref();
 }
 
 /** Returns the end of the log, for an error message. */

@@ -8,26 +8,30 @@ import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { createFatalPromise } from '../main/run-until-signal.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { type Drainable, type Settings, mergeFoundSettings } from '../config/settings-and-derived-values.ts';
+import {
+  type DrainablePart,
+  type CompleteSettings,
+  mergeSettingsFoundAtStart,
+} from '../config/settings-and-derived-values.ts';
 import { startApi } from '../main/start-api.ts';
-import { startMetricsServer } from '../main/monitoring/metrics-server.ts';
+import { startMetricsAndHealthServer } from '../main/monitoring/metrics-and-health-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/monitoring/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { migrateToLatest, describeNewerSchema } from '../schema/migrator.ts';
-import { findOrDownloadFfmpeg } from './find-ffmpeg.ts';
+import { findOrDownloadFfmpeg } from './find-or-download-ffmpeg.ts';
 import { refundAfterRestore } from './refund-after-restore.ts';
-import { listenError } from '../../platform/process/folder-and-port-errors.ts';
-import { foldersOfServers, postgresFolder, temporalFolder } from './server-folders.ts';
-import { recordCatalogue } from './recorded-catalogue.ts';
-import { lockDataFolder, openLog, readOrCreateSecret, recordAddress } from './data-folder.ts';
+import { explainListenError } from '../../platform/process/folder-and-port-errors.ts';
+import { embeddedFoldersByName, postgresFolder, temporalFolder } from './server-folders.ts';
+import { recordCataloguePath } from './recorded-catalogue-path.ts';
+import { lockDataFolder, openLog, readOrCreateSecret, recordServiceUrl } from './data-folder.ts';
 import { reserveFreePort } from './local-ports.ts';
 import { startPostgres } from './postgres/postgres-server.ts';
 import { findOrDownloadTemporalCli } from './temporal/temporal-cli.ts';
 import { startTemporal } from './temporal/temporal-server.ts';
 
-export type RunningService = Drainable & {
-  readonly settings: Settings;
+export type RunningService = DrainablePart & {
+  readonly settings: CompleteSettings;
   /** Writes to a file in the data folder. */
   readonly log: Log;
   readonly logPath: string;
@@ -61,7 +65,7 @@ export async function startService(
     const ffmpegPath = await findOrDownloadFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
     const found = await Promise.allSettled([
-      findOrStartDatabase(config, say, log, signal),
+      findOrStartAndMigrateDatabase(config, say, log, signal),
       findOrStartTemporal(config, say, signal),
     ]);
     for (const part of found) if (part.status === 'fulfilled') closings.push(part.value.stop);
@@ -73,22 +77,22 @@ export async function startService(
     const resultStore = config.resultStore ?? defaultStoreLocation(config);
     // Links need the port before the API listens.
     const port = config.port === 0 ? await reserveFreePort() : config.port;
-    const embeddedFolders = foldersOfServers(config);
+    const embeddedFolders = embeddedFoldersByName(config);
     const parts = { ...database.value.settings, ...temporal.value.settings, embeddedFolders, secret, resultStore };
-    const settings = mergeFoundSettings({ ...config, port, ffmpegPath }, parts);
+    const settings = mergeSettingsFoundAtStart({ ...config, port, ffmpegPath }, parts);
     const fatal = createFatalPromise();
     const metrics = createMetrics();
     exportProcessMetrics(metrics);
     closings.push((await startTracing(settings, log)).close);
-    closings.push((await startMetricsServer(settings, log, metrics)).close);
+    closings.push((await startMetricsAndHealthServer(settings, log, metrics)).close);
     if (isRestored) await refundAfterRestore(settings, say, signal);
     const worker = await startWorker(settings, log, fatal.reject, metrics);
     closings.push(worker.close);
     reportLateWorkers(worker, say);
     const api = await startApi(settings, log, metrics, say);
     closings.push(api.close);
-    await recordCatalogue(config.dataFolder, config.catalogueFile);
-    closings.push((await recordAddress(config.dataFolder, settings.publicUrl)).remove);
+    await recordCataloguePath(config.dataFolder, config.catalogueFile);
+    closings.push((await recordServiceUrl(config.dataFolder, settings.publicUrl)).remove);
     return { ...api, settings, log, logPath, fatal: fatal.promise, close };
   } catch (error) {
     await close();
@@ -105,7 +109,7 @@ async function requireFreePorts({ host, port, metricsPort }: Config): Promise<vo
     if (number === undefined || number === 0) continue;
     const server = createServer();
     await once(server.listen({ port: number, host }), 'listening').catch((error: unknown) => {
-      throw listenError(error, { host, port: number }, setting);
+      throw explainListenError(error, { host, port: number }, setting);
     });
     await new Promise<void>((resolve) => server.close(() => resolve()));
   }
@@ -131,7 +135,7 @@ const notOurs = () => Promise.resolve();
 const databaseWaitMs = 120_000;
 
 /** Returns the configured database, or starts the embedded one, and migrates it. */
-export async function findOrStartDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
+export async function findOrStartAndMigrateDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
   const { url, stop } =
     config.databaseUrl === undefined
       ? await startPostgres({ folder: postgresFolder(config), log: say, signal })

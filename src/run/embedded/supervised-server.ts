@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { commandEndingWithParent } from '../../platform/process/end-with-parent.ts';
 import { messageOf, SetupError } from '../../platform/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
-import { keepLogBounded, openServerLog, serverLogTail } from './server-log.ts';
+import { rotateLogPeriodically, openServerLog, serverLogTail } from './server-log.ts';
 
 /** A server program that this process starts, watches and stops. */
 export type ServerProgram = {
@@ -63,7 +63,7 @@ export async function startSupervisedServer(program: ServerProgram): Promise<Sup
   };
   // Only the signal ends the watch.
   const watching = watch().catch(() => {});
-  const bounding = keepLogBounded(logFile);
+  const bounding = rotateLogPeriodically(logFile);
   const stop = async () => {
     stopping.abort();
     clearInterval(bounding);

@@ -1,7 +1,11 @@
 import { dirname } from 'node:path';
 import { createTestCallbackSender } from '../../tasks/callbacks/send-test-callback.ts';
 import { catalogueSecretReader } from '../config/config.ts';
-import { defaultModerationHook, ownServerAddresses, type Settings } from '../config/settings-and-derived-values.ts';
+import {
+  defaultModerationHook,
+  ownServerAddresses,
+  type CompleteSettings,
+} from '../config/settings-and-derived-values.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createBadKeyLimiter, createRateLimiter, createFixedRateLimiters } from '../../api/core/limits/rate-limits.ts';
@@ -16,7 +20,7 @@ import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { exportScrapedGauges } from '../metrics/export-scraped-gauges.ts';
-import { watchSoldModels } from '../../catalogue/models/worker-report-loops.ts';
+import { watchSoldModels } from '../../catalogue/models/report-and-watch-models.ts';
 import { createModerator } from '../../providers/moderation/moderator.ts';
 import { isInNetworks } from '../../platform/outbound/guard/allow-list.ts';
 import { urlRefusal } from '../../platform/outbound/guard/guard.ts';
@@ -24,7 +28,7 @@ import { createSecretBox, type SecretBox } from '../../platform/secrets/secret-b
 import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createIdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
 import { oidcCallbackPath } from '../../api/sign-in/oidc-routes.ts';
-import { withResponseLimit } from '../../platform/database/database.ts';
+import { withResponseTimeLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createRequestLog } from '../../library/request-log/request-log-buffer.ts';
 import { createKeyTouches } from '../../accounts/keys/key-touches.ts';
@@ -35,7 +39,7 @@ import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
 import { createUncertainCreateRefunder } from '../../tasks/accept/uncertain-creates.ts';
-import { createEngineCalls } from '../../temporal/engine/background-calls.ts';
+import { createBackgroundEngineCalls } from '../../temporal/engine/background-calls.ts';
 import { createWorkflowEngine } from '../../temporal/engine/create-workflow-engine.ts';
 import { createTaskProgressReader } from '../../temporal/engine/task-progress.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
@@ -46,14 +50,14 @@ import { currentTracing } from './monitoring/tracing.ts';
 const scrapeLimitMs = 3_000;
 
 /** A moderation hook reads an uploaded image immediately. */
-export const hookLinkMs = 10 * 60_000;
+export const moderationLinkMs = 10 * 60_000;
 
 /** The state of the process; both functions return immediately. */
 type ProcessState = { readonly reasons: () => readonly string[] } & Pick<AppNeeds, 'diskProblem'>;
 
 /** Wires the dependencies of the HTTP layer. Connects to Temporal lazily. */
 export async function openApiDependencies(
-  settings: Settings,
+  settings: CompleteSettings,
   log: Log,
   metrics: Metrics,
   { reasons, diskProblem }: ProcessState,
@@ -66,9 +70,9 @@ export async function openApiDependencies(
   const sellsCredits = given.payments !== undefined;
   exportScrapedGauges(
     metrics.registry,
-    installationSources(withResponseLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
+    installationSources(withResponseTimeLimit(db, scrapeLimitMs), catalogue.current, { sellsCredits }),
   );
-  const engineCalls = createEngineCalls(
+  const engineCalls = createBackgroundEngineCalls(
     createWorkflowEngine(core.temporal.client, taskQueuesOf(settings.taskQueue)),
     log,
   );
@@ -163,17 +167,17 @@ function openModerator(
 ) {
   const linkTo = (url: string) => {
     const upload = uploadFromUrl(settings.publicUrl, url);
-    return upload === undefined ? url : store.link(uploadKey(upload), hookLinkMs);
+    return upload === undefined ? url : store.link(uploadKey(upload), moderationLinkMs);
   };
   const hooks = { installation: defaultModerationHook(settings), own: ownServerAddresses(settings), readSecret };
   return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
 }
 
 /** The needs that settings alone decide. */
-export function needsFromSettings(settings: Settings) {
+export function needsFromSettings(settings: CompleteSettings) {
   const { publicUrl } = settings;
   const stores = [settings.resultStore, settings.resultStoreAlso];
-  const limiterOf = (rate: Settings['readRate']) => rate && createRateLimiter(rate);
+  const limiterOf = (rate: CompleteSettings['readRate']) => rate && createRateLimiter(rate);
   return {
     retentionMs: settings.retentionMs,
     promptRetentionMs: settings.promptRetentionMs,
@@ -203,6 +207,6 @@ export function needsFromSettings(settings: Settings) {
 }
 
 /** Encrypts mails while they wait in the database. */
-export function mailSecretBoxOf({ secret, secretPrevious }: Settings): SecretBox {
+export function mailSecretBoxOf({ secret, secretPrevious }: CompleteSettings): SecretBox {
   return createSecretBox(secret, secretPrevious, mailKeyPurpose);
 }

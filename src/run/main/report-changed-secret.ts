@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
-import type { Settings } from '../config/settings-and-derived-values.ts';
-import { listSealedSecrets } from '../doctor/database-facts.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import { sampleSealedCallbackSecrets } from '../doctor/database-facts.ts';
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -9,11 +9,11 @@ type Secrets = { readonly secret: string; readonly secretPrevious?: readonly str
 type Tried = { readonly tried: number; readonly unopened: number };
 
 /** Tries to open a sample of the stored callback secrets. `older`: those that a previous secret opens. */
-export async function trySecrets(
+export async function countUnopenedSecrets(
   db: Database,
   { secret, secretPrevious = [] }: Secrets,
 ): Promise<Tried & { readonly older: number }> {
-  const stored = await listSealedSecrets(db);
+  const stored = await sampleSealedCallbackSecrets(db);
   const box = createSecretBox(secret, secretPrevious);
   const unopened = stored.filter(({ sealed, accountId }) => {
     try {
@@ -26,7 +26,7 @@ export async function trySecrets(
   return { tried: stored.length, unopened: unopened.length, older };
 }
 
-export function secretProblem({
+export function unopenedSecretsProblem({
   tried,
   unopened,
 }: Tried): { readonly message: string; readonly remedy: string } | undefined {
@@ -43,12 +43,14 @@ const checkLimitMs = 5_000;
 /** Logs at the start that the secret has changed. An unavailable database delays the start for five seconds at most. */
 export async function reportChangedSecret(
   db: Database,
-  settings: Pick<Settings, 'secret' | 'secretPrevious'>,
+  settings: Pick<CompleteSettings, 'secret' | 'secretPrevious'>,
   log: Log,
   say: (message: string) => void = () => {},
 ): Promise<void> {
   try {
-    const problem = secretProblem(await pTimeout(trySecrets(db, settings), { milliseconds: checkLimitMs }));
+    const problem = unopenedSecretsProblem(
+      await pTimeout(countUnopenedSecrets(db, settings), { milliseconds: checkLimitMs }),
+    );
     if (problem === undefined) return;
     log.error({ remedy: problem.remedy }, problem.message);
     say(`${problem.message}. ${problem.remedy}`);

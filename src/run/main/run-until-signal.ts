@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
-import type { Drainable } from '../config/settings-and-derived-values.ts';
+import type { DrainablePart } from '../config/settings-and-derived-values.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 export const processDrainMs = 45_000;
@@ -13,11 +13,11 @@ export type StopOptions = {
 };
 
 /** Runs until SIGTERM or SIGINT, or until `fatal` rejects; then drains the service and ends the process: 0 after a signal, else 1. */
-export async function runUntilSignal(
-  part: Drainable,
+export async function drainAndExitOnSignal(
+  part: DrainablePart,
   fatal: Promise<never>,
   log: Log,
-  { signal = signalled(), delayMs = 0 }: StopOptions = {},
+  { signal = listenForStopSignal(), delayMs = 0 }: StopOptions = {},
 ): Promise<never> {
   const stopped = await Promise.race([signal, fatal]).catch((error: unknown) => {
     log.fatal({ err: error }, 'fatal error occurred; stopping');
@@ -43,15 +43,15 @@ const signals = ['SIGTERM', 'SIGINT'] as const;
 type StopSignal = (typeof signals)[number];
 
 /** One press of Ctrl-C may arrive twice: from the terminal, and forwarded by the program in between, such as npm. */
-export const samePressMs = 500;
+export const sameCtrlCPressMs = 500;
 
 /** Resolves at the first SIGTERM or SIGINT from now on; the next one ends the process immediately. */
-export function signalled(): Promise<StopSignal> {
+export function listenForStopSignal(): Promise<StopSignal> {
   let firstAt: number | undefined;
   return new Promise((resolve) => {
     for (const name of signals) {
       process.on(name, () => {
-        if (firstAt !== undefined && Date.now() - firstAt >= samePressMs) process.exit(1);
+        if (firstAt !== undefined && Date.now() - firstAt >= sameCtrlCPressMs) process.exit(1);
         firstAt ??= Date.now();
         resolve(name);
       });

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runProcess } from './run-process.ts';
-import type { Settings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { startWorker } from './start-worker.ts';
 
-export function runWorker(given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
+export function runWorker(given: Partial<Pick<CompleteSettings, 'workerQueues'>> = {}): Promise<void> {
   keepHeapsSmall();
   return runProcess((settings, log, metrics, onFatal) => startWorker(settings, log, onFatal, metrics), given);
 }

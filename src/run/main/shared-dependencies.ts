@@ -1,10 +1,10 @@
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
-import type { Settings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
-import { warnOfDroppedInUse } from '../../catalogue/file/reload-warnings.ts';
-import { createLiveCatalogue, type LiveSource } from '../../catalogue/file/live-catalogue.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
+import { warnOfRemovedProvidersOrModels } from '../../catalogue/file/reload-warnings.ts';
+import { createLiveCatalogue, type LiveCatalogueOptions } from '../../catalogue/file/live-catalogue.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type ConnectOptions, connectTemporal } from '../../temporal/connection/connect.ts';
@@ -13,12 +13,12 @@ import { currentTracing } from './monitoring/tracing.ts';
 /** The dependencies that an API and a worker have in common. */
 export type SharedDependencies = ReturnType<typeof openSharedDependencies>;
 
-type Part = Pick<LiveSource, 'readSecret' | 'readHookSecret'> &
+type Part = Pick<LiveCatalogueOptions, 'readSecret' | 'readHookSecret'> &
   Pick<ConnectOptions, 'retries'> & { readonly part: PartName };
 
 /** Opens the catalogue, the database and Temporal. Connects lazily. */
 export function openSharedDependencies(
-  settings: Settings,
+  settings: CompleteSettings,
   log: Log,
   metrics: Metrics,
   { part, retries = true, ...secrets }: Part,
@@ -26,7 +26,7 @@ export function openSharedDependencies(
   const { catalogueFile: path, publicUrl } = settings;
   const events = metrics.eventsOf(() => catalogue.current());
   const onReload = (before: Catalogue, after: Catalogue) =>
-    void warnOfDroppedInUse({ db, log }, before, after).catch((error: unknown) =>
+    void warnOfRemovedProvidersOrModels({ db, log }, before, after).catch((error: unknown) =>
       log.warn({ err: error }, 'reload not compared with running jobs'),
     );
   const catalogue = createLiveCatalogue({ path, publicUrl, ...secrets, log, part, events, onReload });

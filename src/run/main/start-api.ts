@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailSignatureOf } from '../../platform/brand/brand.ts';
-import type { Drainable, Settings } from '../config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { createApp } from '../../api/app.ts';
-import { publishConsole } from '../../api/console/serve-console.ts';
+import { storeConsoleFilesInDatabase } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/http-server.ts';
 import { createMailer } from '../../platform/mail/mailer.ts';
 import { sendMailsUntilClosed } from '../../platform/mail/send-mails.ts';
-import { listenError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
+import { explainListenError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { isCookieExposed } from '../../api/sign-in/session-cookie.ts';
-import { type Database, withResponseLimit } from '../../platform/database/database.ts';
+import { type Database, withResponseTimeLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailSecretBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
-import { claimAndWatchOwnership } from './monitoring/watch-ownership.ts';
+import { claimAndWatchStoreAndNamespace } from './monitoring/watch-store-and-namespace.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -27,11 +27,11 @@ const publishLimitMs = 5_000;
 
 /** Starts the HTTP API in this process; `say` prints a sentence for the operator. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(
-  settings: Settings,
+  settings: CompleteSettings,
   log: Log,
   metrics = createMetrics(),
   say?: (message: string) => void,
-): Promise<Drainable> {
+): Promise<DrainablePart> {
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
@@ -43,7 +43,7 @@ export async function startApi(
   const { events } = parts;
   const { db, taskWaiters } = parts.needs;
   const { databaseUrl, host, port, publicUrl } = settings;
-  const belonging = await claimAndWatchOwnership({ db, settings, log, isWorker: false }).catch(
+  const belonging = await claimAndWatchStoreAndNamespace({ db, settings, log, isWorker: false }).catch(
     async (error: unknown) => {
       await parts.close();
       throw error;
@@ -60,7 +60,7 @@ export async function startApi(
     async (error: unknown) => {
       stopping.abort();
       await Promise.all([readiness.close(), belonging.close(), disks.close(), parts.close()]);
-      throw listenError(error, settings, 'PORT');
+      throw explainListenError(error, settings, 'PORT');
     },
   );
   const mailing = startMailing(settings, db, log);
@@ -86,12 +86,12 @@ export async function startApi(
 /** A page of this process may load its files from a process of another release. The start does not depend on the database. */
 async function publishOwnConsole(db: Database, log: Log, signal: AbortSignal): Promise<void> {
   const publication = retryStartStep({ step: "publish the console's files", log, signal }, () =>
-    publishConsole(withResponseLimit(db, publishLimitMs)),
+    storeConsoleFilesInDatabase(withResponseTimeLimit(db, publishLimitMs)),
   ).catch(() => undefined);
   await Promise.race([publication, pause(publishLimitMs, undefined, { ref: false })]);
 }
 
-function startMailing(settings: Settings, db: Database, log: Log) {
+function startMailing(settings: CompleteSettings, db: Database, log: Log) {
   const { smtp, brand, publicUrl } = settings;
   if (smtp === undefined) return undefined;
   const service = mailSignatureOf(brand, publicUrl);

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sweepWorkFolder } from '../../../activities/generation/work-folder.ts';
-import { provideFontSettings } from '../config/config.ts';
+import { configureFontconfig } from '../config/config.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createMetrics } from '../metrics/metrics.ts';
@@ -14,14 +14,14 @@ import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { Drainable, Settings } from '../config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
-import { claimAndWatchOwnership } from './monitoring/watch-ownership.ts';
+import { claimAndWatchStoreAndNamespace } from './monitoring/watch-store-and-namespace.ts';
 import { createTemporalWorkers } from './temporal-workers.ts';
 import type { WorkerParts } from './wire-activities.ts';
-import { mainQueue } from './worker-options.ts';
+import { tasksQueueOptions } from './worker-options.ts';
 
 /** Longer than the longest deadline, so no attempt uses an older folder. */
 const staleWorkMs = 26 * 60 * 60_000;
@@ -31,7 +31,7 @@ const scheduleCheckMs = 60_000;
 /** The SDK's workers end after 50 s of rejected polls. */
 const rejectionCheckMs = 10_000;
 
-export type RunningWorker = Drainable & {
+export type RunningWorker = DrainablePart & {
   /** Resolves once the worker of each queue polls, and the schedules exist; rejects when the worker is closed before. */
   readonly running: Promise<void>;
 };
@@ -41,7 +41,7 @@ export type RunningWorker = Drainable & {
  * in the background. Tests replace parts with `wrap`, and shorten the pauses between checks to `checkMs`.
  */
 export async function startWorker(
-  settings: Settings,
+  settings: CompleteSettings,
   log: Log,
   onFatal: (error: unknown) => void,
   metrics = createMetrics(),
@@ -119,14 +119,14 @@ export async function startWorker(
   return { running, close };
 }
 
-function runsWorkflows({ workerQueues }: Settings): boolean {
+function runsWorkflows({ workerQueues }: CompleteSettings): boolean {
   return workerQueues.includes('tasks');
 }
 
 /** A worker that only sends callbacks uses no store. */
-async function belongingOf(settings: Settings, dependencies: WorkerDependencies, log: Log) {
+async function belongingOf(settings: CompleteSettings, dependencies: WorkerDependencies, log: Log) {
   if (!usesFiles(settings)) return { problems: () => [], close: () => Promise.resolve() };
-  return await claimAndWatchOwnership({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
+  return await claimAndWatchStoreAndNamespace({ db: dependencies.parts.db, settings, log, isWorker: true }).catch(
     async (error: unknown) => {
       await dependencies.close();
       throw error;
@@ -135,17 +135,17 @@ async function belongingOf(settings: Settings, dependencies: WorkerDependencies,
 }
 
 /** Callbacks contain links only. */
-function usesFiles({ workerQueues }: Settings): boolean {
+function usesFiles({ workerQueues }: CompleteSettings): boolean {
   return workerQueues.some((name) => name !== 'callbacks');
 }
 
 /** Opens the result store, and checks the local files that the queues of this worker use. */
-async function prepareFiles(settings: Settings, log: Log): Promise<ResultStore> {
-  if (runsWorkflows(settings)) await access(mainQueue.workflowBundle.codePath);
+async function prepareFiles(settings: CompleteSettings, log: Log): Promise<ResultStore> {
+  if (runsWorkflows(settings)) await access(tasksQueueOptions.workflowBundle.codePath);
   if (!usesFiles(settings)) return openStoreForLinks(settings);
   const media = await openStore(settings, log, { writes: true });
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
   await sweepWorkFolder(settings.workFolder, staleWorkMs);
-  provideFontSettings(join(settings.dataFolder, 'fonts'));
+  configureFontconfig(join(settings.dataFolder, 'fonts'));
   return media;
 }

@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Log } from '../../platform/log/log.ts';
-import { repeat } from '../../platform/timing/repeat.ts';
+import { repeatUntilAborted } from '../../platform/timing/repeat.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { Settings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { grpcCode, isUnavailable } from '../../temporal/connection/connect.ts';
 import { readRetentionMs } from '../../temporal/connection/server-facts.ts';
 import { registerSearchAttributes } from '../../temporal/connection/search-attributes.ts';
 import type { WorkerParts } from './wire-activities.ts';
-import { workerOptions } from './worker-options.ts';
+import { workerOptionsPerQueue } from './worker-options.ts';
 
 export type TemporalWorkerParts = {
   readonly parts: WorkerParts;
@@ -23,7 +23,7 @@ const rejectionsBeforePause = 2;
 
 /** The workers of a process, one for each of its queues, on one connection. */
 export function createTemporalWorkers(
-  settings: Settings,
+  settings: CompleteSettings,
   { parts, log, onFatal, client, signal }: TemporalWorkerParts,
 ) {
   const step = (name: string) => ({ step: name, log, signal });
@@ -32,7 +32,7 @@ export function createTemporalWorkers(
   const startAll = async (connection: NativeConnection) => {
     if (settings.workerQueues.includes('tasks'))
       await retryStartStep(step('register search attributes'), () => registerSearchAttributes(client));
-    for (const options of workerOptions(settings, parts)) {
+    for (const options of workerOptionsPerQueue(settings, parts)) {
       const create = () => Worker.create({ ...options, connection });
       const worker = await retryStartStep(step(`start the worker of ${options.taskQueue}`), create);
       const end = worker.run();
@@ -59,7 +59,7 @@ export function createTemporalWorkers(
      */
     keepPolling: (pauseMs: number, onChange: (isPolling: boolean) => void): Promise<void> => {
       let rejections = 0;
-      return repeat(pauseMs, signal, async () => {
+      return repeatUntilAborted(pauseMs, signal, async () => {
         const error = await rejectionOf(client);
         rejections = error === undefined ? 0 : rejections + 1;
         if (rejections < rejectionsBeforePause || opened === undefined || signal.aborted) return;

@@ -1,37 +1,40 @@
 import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Logger } from 'pino';
 import type { RunningAttempts } from '../../../activities/running-attempts.ts';
-import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
+import { createAuditBooksActivity } from '../../../activities/maintenance/audit-books.ts';
 import {
-  createEmptyAccountPage,
-  createFinishClosing,
-  type PaymentProviderAndUrl,
+  createEmptyAccountPageActivity,
+  createFinishClosingActivity,
+  type PaymentProviderAndServiceUrl,
 } from '../../../activities/close-account.ts';
-import { createConfirmCharge } from '../../../activities/confirm-charge.ts';
+import { createConfirmOrChargeActivity } from '../../../activities/confirm-or-charge.ts';
 import type { StartDeadline } from '../../../activities/abort-timers.ts';
-import { createCompleteTask, createRefundCredits } from '../../../activities/end-task.ts';
-import { createGenerateVideo } from '../../../activities/generate-video.ts';
+import { createCheckAndEndTaskActivity, createFailAndRefundActivity } from '../../../activities/end-task.ts';
+import { createGenerateVideoActivity } from '../../../activities/generate-video.ts';
 import type { GenerationDeps } from '../../../activities/generation/attempt-at-generation.ts';
-import { createHousekeep, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
+import { createHousekeepingStepActivity, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../../../activities/index.ts';
-import { createReconcilePayments } from '../../../activities/maintenance/reconcile-payments.ts';
-import { createReconcileTasks } from '../../../activities/maintenance/reconcile-tasks.ts';
-import { createSendCallback, type SendCallbackDeps } from '../../../activities/send-callback.ts';
-import { createSettleProviderJobs } from '../../../activities/maintenance/settle-provider-jobs.ts';
-import { createStartClosings, createStartOwedCallbacks } from '../../../activities/maintenance/start-owed-workflows.ts';
-import { createStoreResult } from '../../../activities/store-result.ts';
+import { createReconcilePaymentsActivity } from '../../../activities/maintenance/reconcile-payments.ts';
+import { createReconcileTasksActivity } from '../../../activities/maintenance/reconcile-tasks.ts';
+import { createSendCallbackActivity, type SendCallbackDeps } from '../../../activities/send-callback.ts';
+import { createSettleJobsActivity } from '../../../activities/maintenance/settle-provider-jobs.ts';
+import {
+  createStartClosingsActivity,
+  createStartCallbacksActivity,
+} from '../../../activities/maintenance/start-owed-workflows.ts';
+import { createStoreResultActivity } from '../../../activities/store-result.ts';
 import type { ProviderSwitches } from '../../../activities/watch-provider-switches.ts';
-import { createTestProvider } from '../../../activities/test-provider.ts';
+import { createProviderTestActivity } from '../../../activities/run-provider-test.ts';
 import type { VideoInspector } from '../../media/video/inspect-and-make-poster.ts';
-import type { VideoNormalizer } from '../../media/ffmpeg/normalize-video.ts';
+import type { VideoNormalizer } from '../../media/ffmpeg/convert-result-video.ts';
 import type { ReferenceMediaRequest } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
-import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers, ProviderTester } from '../../providers/open-providers.ts';
-import type { ReferenceMedia } from '../../catalogue/media/media-by-role.ts';
-import type { ParsedTaskRequest } from '../../tasks/accept/parse-task-request.ts';
+import type { ProviderOpener, ProviderTester } from '../../providers/open-providers.ts';
+import type { PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
+import type { TaskRequestParseResult } from '../../tasks/accept/parse-task-request.ts';
 
 /** The parts of a worker process. An activity uses those that it declares. */
 export type WorkerParts = {
@@ -45,9 +48,9 @@ export type WorkerParts = {
   >;
   readonly catalogue: {
     readonly models: () => ReadonlyMap<string, CatalogueModel>;
-    readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
+    readonly parseTaskRequest: (body: unknown) => TaskRequestParseResult;
   };
-  readonly providers: Providers & { readonly test: ProviderTester };
+  readonly providers: ProviderOpener & { readonly test: ProviderTester };
   /** An attempt watches its deadline, the end of its task, the operators' switches, and its machine. */
   readonly watches: {
     readonly startDeadline: StartDeadline;
@@ -56,12 +59,12 @@ export type WorkerParts = {
     readonly refusesWork: () => string | undefined;
   };
   readonly videoTools: {
-    readonly fetchMedia: (fetch: ReferenceMediaRequest) => Promise<ReferenceMedia>;
+    readonly fetchMedia: (fetch: ReferenceMediaRequest) => Promise<PreparedMediaByRole>;
     readonly normalizeVideo: VideoNormalizer;
     readonly inspectVideo: VideoInspector;
   };
   readonly callbacks: Pick<SendCallbackDeps, 'box' | 'callbackFormatOf' | 'sender'>;
-  readonly payments: PaymentProviderAndUrl | undefined;
+  readonly payments: PaymentProviderAndServiceUrl | undefined;
   /** Needs nothing but settings. */
   readonly settings: {
     readonly workFolder: string;
@@ -76,23 +79,23 @@ export type WorkerParts = {
 export function wireActivities(parts: WorkerParts) {
   const deps = activityDepsOf(parts);
   const main: MainActivities = {
-    chargeCredits: createConfirmCharge(deps),
-    storeResult: createStoreResult(deps),
-    completeTask: createCompleteTask(deps),
-    refundCredits: createRefundCredits(deps),
-    auditBooks: createAuditBooks(deps),
-    housekeep: createHousekeep(deps),
-    reconcilePayments: createReconcilePayments(deps),
-    testProvider: createTestProvider(deps),
-    reconcileTasks: createReconcileTasks(deps),
-    settleProviderJobs: createSettleProviderJobs(deps),
-    startOwedCallbacks: createStartOwedCallbacks(deps),
-    startClosings: createStartClosings(deps),
-    emptyAccountPage: createEmptyAccountPage(deps),
-    finishClosing: createFinishClosing(deps),
+    chargeCredits: createConfirmOrChargeActivity(deps),
+    storeResult: createStoreResultActivity(deps),
+    completeTask: createCheckAndEndTaskActivity(deps),
+    refundCredits: createFailAndRefundActivity(deps),
+    auditBooks: createAuditBooksActivity(deps),
+    housekeep: createHousekeepingStepActivity(deps),
+    reconcilePayments: createReconcilePaymentsActivity(deps),
+    testProvider: createProviderTestActivity(deps),
+    reconcileTasks: createReconcileTasksActivity(deps),
+    settleProviderJobs: createSettleJobsActivity(deps),
+    startOwedCallbacks: createStartCallbacksActivity(deps),
+    startClosings: createStartClosingsActivity(deps),
+    emptyAccountPage: createEmptyAccountPageActivity(deps),
+    finishClosing: createFinishClosingActivity(deps),
   };
-  const generation: GenerationActivities = { generateVideo: createGenerateVideo(deps) };
-  const callbacks: CallbackActivities = { sendCallback: createSendCallback(deps) };
+  const generation: GenerationActivities = { generateVideo: createGenerateVideoActivity(deps) };
+  const callbacks: CallbackActivities = { sendCallback: createSendCallbackActivity(deps) };
   return { main, generation, callbacks };
 }
 

@@ -1,8 +1,8 @@
 import { createRunningAttempts } from '../../../activities/running-attempts.ts';
-import { createAccountHasher } from '../../platform/secrets/account-hash.ts';
+import { createAccountPseudonymizer } from '../../platform/secrets/account-pseudonyms.ts';
 import { startDeadline } from '../../../activities/abort-timers.ts';
 import { watchProviderSwitches } from '../../../activities/watch-provider-switches.ts';
-import type { Ffmpeg } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
 import { dirname } from 'node:path';
 import { catalogueSecretReader } from '../config/config.ts';
@@ -10,7 +10,7 @@ import { callbackFormatOf } from '../../api/dialects/shapes.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createFfmpeg } from '../../media/ffmpeg/ffmpeg.ts';
 import { createVideoInspector } from '../../media/video/inspect-and-make-poster.ts';
-import { createVideoNormalizer } from '../../media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../media/ffmpeg/convert-result-video.ts';
 import { fetchReferenceMedia, type ReferenceMediaRequest } from '../../media/references/reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -20,14 +20,14 @@ import { createProviderClient, type ProviderClient } from '../../platform/outbou
 import { createCallbackSender } from '../../tasks/callbacks/post-callback.ts';
 import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
-import { createProviders } from '../../providers/open-providers.ts';
+import { createProviderOpener } from '../../providers/open-providers.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
 import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
-import { ownServerAddresses, type Settings } from '../config/settings-and-derived-values.ts';
+import { ownServerAddresses, type CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { type SharedDependencies, openSharedDependencies } from './shared-dependencies.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
-import { reportModelsUntilClosed } from '../../catalogue/models/worker-report-loops.ts';
+import { reportModelsUntilClosed } from '../../catalogue/models/report-and-watch-models.ts';
 import { watchComfyGraphs } from '../../tasks/jobs/close-unfit-comfy-pools.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { createWorkflowEngine } from '../../temporal/engine/create-workflow-engine.ts';
@@ -37,7 +37,7 @@ export type WorkerDependencies = { readonly parts: WorkerParts; close(): Promise
 
 /** Opens the parts of a worker. Connects lazily. */
 export function openWorkerDependencies(
-  settings: Settings,
+  settings: CompleteSettings,
   log: Log,
   metrics: Metrics,
   media: ResultStore,
@@ -86,9 +86,9 @@ export function openWorkerDependencies(
   return { parts, close };
 }
 
-function fromSettings(settings: Settings): WorkerParts['settings'] {
+function fromSettings(settings: CompleteSettings): WorkerParts['settings'] {
   return {
-    hashAccount: createAccountHasher(settings),
+    hashAccount: createAccountPseudonymizer(settings),
     marksVideos: settings.markVideos,
     serviceName: settings.brand.name,
     workFolder: settings.workFolder,
@@ -129,7 +129,7 @@ function openReports({ settings, log, db, catalogue }: SharedDependencies, readS
 }
 
 /** Requests to addresses of clients: the networks that they may reach, the name that they give, and their limits per host. */
-export function guardedClientOptions(settings: Settings) {
+export function guardedClientOptions(settings: CompleteSettings) {
   const common = { own: ownServerAddresses(settings), userAgent: asciiBrandName(settings.brand.name) };
   return {
     references: { ...common, allow: settings.imageAllow },
@@ -139,7 +139,7 @@ export function guardedClientOptions(settings: Settings) {
 }
 
 /** Reference media are uploads in our own store, or fetched from the addresses of clients. */
-function openReferences({ settings }: SharedDependencies, ffmpeg: Ffmpeg, media: ResultStore) {
+function openReferences({ settings }: SharedDependencies, ffmpeg: FfmpegRunner, media: ResultStore) {
   const client = createGuardedClient(guardedClientOptions(settings).references);
   const readUpload = (url: string, path: string) => {
     const upload = uploadFromUrl(settings.publicUrl, url);
@@ -162,13 +162,13 @@ function openCallbacks({ settings, log }: SharedDependencies) {
 
 function openUpstreams(
   { settings, log, catalogue, events }: SharedDependencies,
-  ffmpeg: Ffmpeg,
+  ffmpeg: FfmpegRunner,
   readSecret: SecretReader,
 ) {
   const clients: ProviderClient[] = [];
   const { previewFailures: failures, generationConcurrency: concurrency, imageAllow: allow } = settings;
   const own = ownServerAddresses(settings);
-  const providers = createProviders({
+  const providers = createProviderOpener({
     catalogue: catalogue.current,
     readSecret,
     preview: createPreviewProvider({ ffmpeg, failures, concurrency }),
@@ -184,7 +184,7 @@ function openUpstreams(
 }
 
 /** Only the queue `callbacks` needs no ffmpeg, so a missing one fails the start of all other workers. */
-function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
+function openFfmpeg({ ffmpegPath: path, workerQueues }: CompleteSettings): FfmpegRunner {
   if (workerQueues.some((queue) => queue !== 'callbacks')) return createFfmpeg(path === undefined ? {} : { path });
   return () => Promise.reject(new Error('a worker of callbacks has no ffmpeg'));
 }

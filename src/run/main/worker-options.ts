@@ -1,7 +1,7 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
-import type { Settings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
 import { dataConverterOf } from '../../temporal/connection/connect.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 import { wireActivities, type WorkerParts } from './wire-activities.ts';
@@ -10,7 +10,7 @@ import { wireActivities, type WorkerParts } from './wire-activities.ts';
 export const workerGraceMs = 5_000;
 export const workerForceMs = 20_000;
 
-export function workerOptions(settings: Settings, parts: WorkerParts): WorkerOptions[] {
+export function workerOptionsPerQueue(settings: CompleteSettings, parts: WorkerParts): WorkerOptions[] {
   const activities = wireActivities(parts);
   const queues = taskQueuesOf(settings.taskQueue);
   return settings.workerQueues.map((name) => ({
@@ -28,9 +28,9 @@ export function workerOptions(settings: Settings, parts: WorkerParts): WorkerOpt
 type Activities = ReturnType<typeof wireActivities>;
 type QueueOptions = Omit<WorkerOptions, 'taskQueue'>;
 
-const optionsOf: Record<QueueName, (settings: Settings, activities: Activities) => QueueOptions> = {
+const optionsOf: Record<QueueName, (settings: CompleteSettings, activities: Activities) => QueueOptions> = {
   tasks: ({ taskConcurrency }, { main }) => ({
-    ...mainQueue,
+    ...tasksQueueOptions,
     ...(currentTracing() && tracedBundle),
     activities: main,
     maxConcurrentActivityTaskExecutions: taskConcurrency,
@@ -54,7 +54,7 @@ const optionsOf: Record<QueueName, (settings: Settings, activities: Activities) 
 };
 
 /** If a version is set, each workflow stays on workers of the version that started it (docs/operations/upgrade.md). */
-function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+function versionOf({ workerVersion, taskQueue }: CompleteSettings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (workerVersion === undefined) return {};
   return {
     workerDeploymentOptions: {
@@ -69,7 +69,7 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
  * New workflows start on the non-sticky queue, which has two pollers by default. A workflow task must end within ten seconds even on a
  * saturated machine, so a worker takes few at a time (docs/decisions).
  */
-export const mainQueue = {
+export const tasksQueueOptions = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
   maxConcurrentWorkflowTaskExecutions: 12,
   maxConcurrentWorkflowTaskPolls: 12,

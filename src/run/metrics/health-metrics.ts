@@ -1,10 +1,10 @@
 import type { PartName } from '../../platform/process/process-part.ts';
-import type { CatalogueRead } from '../../catalogue/file/live-catalogue.ts';
+import type { CatalogueReadEvent } from '../../catalogue/file/live-catalogue.ts';
 import type { ScheduleCheckEvent } from '../../temporal/schedules/housekeeping-steps.ts';
-import { type EventMetric, onEventsOf } from './metric-declaration.ts';
+import { type EventMetric, createOnFieldMaker } from './metric-declaration.ts';
 
 export type HealthMetricEvent =
-  | CatalogueRead
+  | CatalogueReadEvent
   | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
   | { readonly kind: 'clock_checked'; readonly part: PartName; readonly offsetMs: number }
   | { readonly kind: 'temporal_checked'; readonly part: PartName; readonly isUp: boolean }
@@ -18,7 +18,7 @@ export type HealthMetricEvent =
   | { readonly kind: 'log_lines_dropped'; readonly lines: number }
   | ScheduleCheckEvent;
 
-const on = onEventsOf<HealthMetricEvent>();
+const on = createOnFieldMaker<HealthMetricEvent>();
 
 export const healthMetrics: readonly EventMetric[] = [
   {

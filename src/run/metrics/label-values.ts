@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
 
 /** Stands for all names that have left the catalogue, which bounds the number of series. No name in the catalogue has parentheses. */

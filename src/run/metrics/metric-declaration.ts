@@ -32,7 +32,7 @@ export type EventMetric = DescribedMetric & {
   );
 
 /** Returns a function that makes the `on` of metrics of these events. */
-export function onEventsOf<Event extends AnyEvent>() {
+export function createOnFieldMaker<Event extends AnyEvent>() {
   return <Kind extends Event['kind']>(
     kind: Kind,
     sample: (event: Extract<Event, { readonly kind: Kind }>, names: NameLabels) => Sample | undefined,

@@ -1,6 +1,6 @@
 import type { PartName } from '../../platform/process/process-part.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { ServiceEvents } from './service-event.ts';
 import { healthMetrics } from './health-metrics.ts';
@@ -8,12 +8,12 @@ import type { EventMetric, Sample } from './metric-declaration.ts';
 import { createNameLabels } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { exportScrapedGauges } from './export-scraped-gauges.ts';
-import { requestMetrics } from './request-metrics.ts';
+import { httpExchangeMetrics } from './http-exchange-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 
 /** Metrics that a process derives from its own events; src/run/metrics/scraped-gauges.ts has the gauges that are read at each scrape. */
 export const eventMetrics: readonly EventMetric[] = [
-  ...requestMetrics,
+  ...httpExchangeMetrics,
   ...taskMetrics,
   ...providerMetrics,
   ...healthMetrics,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { DescribedMetric } from './metric-declaration.ts';
 import type { Metrics } from './metrics.ts';
 
-export const buildInfo = {
+export const buildInfoMetric = {
   name: 'videogen_build_info',
   help: 'Always 1; revision names the sources that this build was made from',
   labels: ['version', 'node', 'revision'],
@@ -17,7 +17,7 @@ export function exportProcessMetrics({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
   // These are sums of other gauges, with the names of counters.
   for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
-  const { name, help, labels } = buildInfo;
+  const { name, help, labels } = buildInfoMetric;
   const info = new Gauge({ name, help, labelNames: labels, registers: [registry] });
   info.set({ ...readBuild(), node: process.versions.node }, 1);
 }

@@ -1,9 +1,9 @@
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
-import { type EventMetric, onEventsOf, type Sample } from './metric-declaration.ts';
+import { type EventMetric, createOnFieldMaker, type Sample } from './metric-declaration.ts';
 import type { NameLabels } from './label-values.ts';
 
-const on = onEventsOf<TaskEvent>();
+const on = createOnFieldMaker<TaskEvent>();
 
 /** Bucket bounds in seconds: from a short clip on a fast machine to the longest usual deadlines. */
 const jobBuckets = [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200];

@@ -1,8 +1,8 @@
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
-import { readLastChecks } from '../../credits/last-checks.ts';
+import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
 import type { SnapshotSources } from './export-scraped-gauges.ts';
 
@@ -16,9 +16,9 @@ export function installationSources(
   { sellsCredits }: { readonly sellsCredits: boolean } = { sellsCredits: false },
 ): SnapshotSources {
   return {
-    maintenance: () => readLastChecks(db),
+    maintenance: () => readLastChecksAndFindings(db),
     ...(sellsCredits && {
-      payments: async () => ({ reconciledAt: (await readLastChecks(db)).paymentsReconciledAt }),
+      payments: async () => ({ reconciledAt: (await readLastChecksAndFindings(db)).paymentsReconciledAt }),
     }),
     stuck: () => countStuckTasks(db),
     queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),

@@ -1,8 +1,8 @@
 import type { PartName } from '../../platform/process/process-part.ts';
-import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/overview-counts.ts';
-import type { LastChecks } from '../../credits/last-checks.ts';
+import type { LastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
 import type { ProviderStatus } from '../../tasks/jobs/provider-status.ts';
 import type { DescribedMetric, Sample } from './metric-declaration.ts';
@@ -14,7 +14,7 @@ import { removedLabel } from './label-values.ts';
 /** The values that a scrape reads; each process has some of the sources. */
 export type ScrapeSnapshot = {
   readonly databases: readonly (readonly [PartName, DatabaseUsage])[];
-  readonly maintenance: LastChecks;
+  readonly maintenance: LastChecksAndFindings;
   readonly payments: { readonly reconciledAt: number };
   readonly stuck: { readonly tasks: number };
   readonly queues: Queues;

@@ -1,7 +1,7 @@
-import type { Emits } from '../../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { HealthMetricEvent } from './health-metrics.ts';
-import type { RequestMetricEvent } from './request-metrics.ts';
+import type { HttpExchangeMetricEvent } from './http-exchange-metrics.ts';
 
-export type ServiceEvent = TaskEvent | RequestMetricEvent | HealthMetricEvent;
-export type ServiceEvents = Emits<ServiceEvent>;
+export type ServiceEvent = TaskEvent | HttpExchangeMetricEvent | HealthMetricEvent;
+export type ServiceEvents = MetricEventSink<ServiceEvent>;

@@ -3,11 +3,11 @@ import {
   reconciledOutcomes,
   reconcileFindings,
   type TaskEvent,
-  uncertainOutcomes,
+  uncertainCreateOutcomes,
 } from '../../tasks/task-metric-events.ts';
-import { type EventMetric, onEventsOf, requestBuckets } from './metric-declaration.ts';
+import { type EventMetric, createOnFieldMaker, requestBuckets } from './metric-declaration.ts';
 
-const on = onEventsOf<TaskEvent>();
+const on = createOnFieldMaker<TaskEvent>();
 
 /** Bucket bounds in seconds: from a statement on an idle database to the longest usual deadlines. */
 const stageBuckets = [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200];
@@ -78,7 +78,7 @@ export const taskMetrics: readonly EventMetric[] = [
     actWhen:
       'above 3 in 15 minutes: the database fails during creates ([runbook](runbooks.md#videogencreatesuncertain)). ' +
       '`too_late` grows: a client was charged after "this request charges nothing" ([runbook](runbooks.md#videogenuncertaincreatecharged))',
-    zeros: uncertainOutcomes.map((outcome) => ({ outcome })),
+    zeros: uncertainCreateOutcomes.map((outcome) => ({ outcome })),
     on: on('uncertain_create_resolved', ({ outcome }) => [{ outcome }, 1]),
   },
   {

@@ -3,14 +3,22 @@ import { LRUCache } from 'lru-cache';
 import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
 import { acceptTaskAlone } from './accept-one-task.ts';
 import { withAccountLock } from './account-lock.ts';
-import { answerAttemptAlreadyLocked, mayRepeatWithoutKey, recordCreatingAttempt } from './create-attempts.ts';
+import { answerWithEarlierTask, mayRepeatWithoutKey, recordAttemptThatCreatedTask } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask, UncertainOutcome } from './acceptance-contract.ts';
 import { createBatcher } from '../../platform/database/batch-requests.ts';
-import { defaultQueueLimits, type QueueLimits } from '../../platform/database/queue-limits.ts';
-import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../../platform/database/database.ts';
+import {
+  defaultConnectionQueueLimits,
+  type ConnectionQueueLimits,
+} from '../../platform/database/connection-queue-limits.ts';
+import {
+  type Database,
+  DatabaseBusyError,
+  DatabaseUnavailableError,
+  wasCancelled,
+} from '../../platform/database/database.ts';
 
 const retryDelaysMs = [100, 400, 1_000] as const;
-export const uncertainRetryMs = 2_000;
+export const maxAcceptRetryMs = 2_000;
 
 /** `accept` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
 type Acceptance<Outcome> = {
@@ -40,12 +48,12 @@ export async function acceptWithRetry<Outcome extends CreateOutcome | undefined>
       if (isUncertain) refundUncertain(task);
       return answer;
     } catch (error) {
-      const isUnavailable = error instanceof DatabaseUnavailable;
+      const isUnavailable = error instanceof DatabaseUnavailableError;
       isUncertain ||= isUnavailable && error.wasSent;
       // A busy database has already used up the client's waiting time.
-      const mayRetry = isUnavailable && !(error instanceof DatabaseBusy);
+      const mayRetry = isUnavailable && !(error instanceof DatabaseBusyError);
       const delayMs = (mayRetry ? retryDelaysMs[retry] : undefined) ?? Infinity;
-      if (performance.now() - startedAt + delayMs <= uncertainRetryMs) await delay(delayMs);
+      if (performance.now() - startedAt + delayMs <= maxAcceptRetryMs) await delay(delayMs);
       else if (isUncertain) return uncertainOutcome(task, refundUncertain, error);
       else throw error;
     }
@@ -53,7 +61,7 @@ export async function acceptWithRetry<Outcome extends CreateOutcome | undefined>
 }
 
 function uncertainOutcome(task: NewTask, refundUncertain: RefundUncertain, error: unknown): UncertainOutcome {
-  const cause = error instanceof DatabaseUnavailable ? (error.cause ?? error) : error;
+  const cause = error instanceof DatabaseUnavailableError ? (error.cause ?? error) : error;
   if (task.idempotencyKey !== undefined) return { kind: 'acceptance_unknown', cause };
   refundUncertain(task);
   return { kind: 'acceptance_reverted', cause };
@@ -67,12 +75,12 @@ const maxOwnQueues = 1_000;
 
 /**
  * Accepts tasks as `acceptTaskAlone` does, with a fifth of the statements: tasks that arrive while one runs share the next one. Tasks of a
- * locked account wait in a queue of that account, and refused ones are explained one by one. Throws `DatabaseBusy` if too many tasks
+ * locked account wait in a queue of that account, and refused ones are explained one by one. Throws `DatabaseBusyError` if too many tasks
  * wait, or if a task is not sent in time.
  */
 export function createTaskAcceptor(
   db: Database,
-  { maxWaiting, waitMs }: QueueLimits = defaultQueueLimits,
+  { maxWaiting, waitMs }: ConnectionQueueLimits = defaultConnectionQueueLimits,
 ): (task: NewTask) => Promise<CreateOutcome> {
   const createQueue = (options: { readonly waits: boolean }): BatchQueue =>
     createBatcher((waiting) => acceptInTime(db, waiting, { ...options, waitMs }), { maxBatchSize, maxStatements: 1 });
@@ -92,7 +100,7 @@ export function createTaskAcceptor(
   };
   let count = 0;
   return async (task) => {
-    if (count >= maxWaiting) throw new DatabaseBusy();
+    if (count >= maxWaiting) throw new DatabaseBusyError();
     count += 1;
     try {
       if (mayRepeatWithoutKey(task)) return await acceptAttempt(db, task);
@@ -108,10 +116,10 @@ export function createTaskAcceptor(
  */
 function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
   return withAccountLock(db, task.accountId, async (transaction) => {
-    const answer = await answerAttemptAlreadyLocked(transaction, task);
+    const answer = await answerWithEarlierTask(transaction, task);
     if (answer !== undefined) return answer;
     const outcome = await acceptTaskAlone(transaction, task);
-    if (outcome.kind === 'accepted') await recordCreatingAttempt(transaction, task);
+    if (outcome.kind === 'accepted') await recordAttemptThatCreatedTask(transaction, task);
     return outcome;
   });
 }
@@ -121,7 +129,7 @@ type Answer = Accepted | NotInBatch;
 type WaitingTask = { readonly task: NewTask; readonly since: number };
 type BatchQueue = (waiting: WaitingTask) => Promise<Answer>;
 
-/** Tasks that have waited for too long get `DatabaseBusy`, because their clients may have disconnected. */
+/** Tasks that have waited for too long get `DatabaseBusyError`, because their clients may have disconnected. */
 async function acceptInTime(
   db: Database,
   waiting: readonly WaitingTask[],
@@ -131,7 +139,7 @@ async function acceptInTime(
   const inTime = waiting.filter(({ since }) => since >= latest).map(({ task }) => task);
   const answers = inTime.length === 0 ? [] : await acceptAll(db, inTime, { waits });
   const answerOf = new Map(answers.map((answer, index) => [inTime[index], answer]));
-  return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusy());
+  return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusyError());
 }
 
 /** If one task makes the shared statement fail, each is tried alone. */
@@ -144,7 +152,7 @@ async function acceptAll(
     return await acceptBatch(db, tasks, options);
   } catch (error) {
     const failedAlone = tasks.length === 1 && !isLostRace(error);
-    if (failedAlone || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
+    if (failedAlone || (error instanceof DatabaseUnavailableError && !wasCancelled(error))) throw error;
     return tasks.map(() => 'not_accepted');
   }
 }

@@ -1,20 +1,20 @@
 import type { TaskState } from '../../catalogue/tasks/task.ts';
 import {
   acceptBatch,
-  acceptCappedTask,
+  acceptCappedTaskStatement,
   acceptedFromRow,
-  acceptValues,
+  acceptStatementValues,
   type AnswerRow,
   rateFromRow,
-  findRefusalReason,
-  refusalReasonValues,
+  refusalReasonStatement,
+  refusalReasonStatementValues,
   isLostRace,
   type RateRow,
 } from './accept-statement.ts';
 import { addSpendingToCaps, findAndMarkExceededCap, type TaskSpending } from '../../accounts/limits/spend-caps.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { CreateOutcome, Accepted, NewTask } from './acceptance-contract.ts';
-import { type Database, DatabaseBusy } from '../../platform/database/database.ts';
+import { type Database, DatabaseBusyError } from '../../platform/database/database.ts';
 
 const maxTries = 5;
 
@@ -31,7 +31,7 @@ export async function acceptTaskAlone(db: Transactions, task: NewTask): Promise<
     const accepted = await acceptAlone(db, task);
     if (accepted !== undefined) return accepted;
   }
-  throw new DatabaseBusy(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
+  throw new DatabaseBusyError(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
 
 type Transactions = Pick<Database, 'run' | 'transaction' | 'runExclusive'>;
@@ -48,7 +48,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     const spending: TaskSpending = { accountId, keyId, userId, credits };
     const cap = await findAndMarkExceededCap({ run }, spending);
     if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
-    const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
+    const [row] = await run<AnswerRow>(acceptCappedTaskStatement, acceptStatementValues([task]));
     if (row !== undefined && row.refusal !== null) {
       // The lock does not stop what else can refuse a task, such as the revocation of its key.
       const again = await explain({ run }, task);
@@ -76,7 +76,10 @@ async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | 
  * Returns the outcome of a create that needs no charge: it repeats an accepted one, or is refused. Undefined if the task can be accepted
  * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
  */
-export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
+export async function findRefusalOrReplay(
+  db: Pick<Database, 'run'>,
+  task: NewTask,
+): Promise<CreateOutcome | undefined> {
   const foreseen = await explain(db, task);
   return foreseen.kind === 'acceptable' ? undefined : foreseen;
 }
@@ -100,8 +103,8 @@ type Acceptable = { readonly kind: 'acceptable'; readonly credits: number; reado
 
 /** Returns whether a task can be accepted now, or why not. `isCapped`: its account has spend caps, which `acceptCapped` checks. */
 async function explain(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptable | CreateOutcome> {
-  const [row] = await db.run<ExplainedRow>(findRefusalReason, refusalReasonValues(task));
-  if (row === undefined) throw new Error(`${findRefusalReason.name} returned no row`);
+  const [row] = await db.run<ExplainedRow>(refusalReasonStatement, refusalReasonStatementValues(task));
+  if (row === undefined) throw new Error(`${refusalReasonStatement.name} returned no row`);
   if (row.refusal === null) return { kind: 'acceptable', credits: row.credits, isCapped: row.capped };
   return refusalOf(task, row);
 }

@@ -1,8 +1,8 @@
 import type { Accepted, CreateRate, NewTask } from './acceptance-contract.ts';
-import { chargeEntry } from '../../credits/ledger/ledger-entry-sql.ts';
+import { chargeEntrySql } from '../../credits/ledger/ledger-entry-sql.ts';
 import { taskPriceSql } from '../../credits/prices/price-rule.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { rateLeft } from '../../platform/timing/rate-limit.ts';
+import { rateLeft } from '../../platform/timing/rate.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not suspended.
 // Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by running sums
@@ -123,7 +123,7 @@ with ${judged(options)}, accepted as not materialized (
 ), task as (
   insert into tasks (id, account_id, model, price_name, credits_charged, idempotency_key, key_id, ${storedOnlyNames.join(', ')})
   select task_id, account_id, model, price_name, credits, idempotency_key, key_id, ${storedOnlyNames.map(valueOf).join(', ')} from accepted
-), ${chargeEntry('accepted')}
+), ${chargeEntrySql('accepted')}
 select position, ${answer} from judged`;
 
 const acceptTasks = {
@@ -135,11 +135,11 @@ const acceptTasksOfOne = {
   text: acceptText({ lock: 'for no key update', capped: 'exclude' }),
 };
 /** For one task, whose caps the caller checks under the account's lock. */
-export const acceptCappedTask = {
+export const acceptCappedTaskStatement = {
   name: 'accept-capped-task',
   text: acceptText({ lock: 'for no key update', capped: 'include' }),
 };
-export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
+export const acceptStatementValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
 /**
  * `locked`: another process has locked the account, or the account does not exist. `not_accepted`: the task repeats another one or is
@@ -150,7 +150,7 @@ export type NotInBatch = 'locked' | 'not_accepted';
 /**
  * Accepts as many of some dozens of tasks as the rules allow, in one statement, and charges no others. With `waits`, the statement waits
  * for a locked account instead of skipping it. Then all tasks must be of one account, because the locks of several accounts could deadlock.
- * A statement that fails has accepted nothing, unless its connection was lost after it was sent (`DatabaseUnavailable.wasSent`).
+ * A statement that fails has accepted nothing, unless its connection was lost after it was sent (`DatabaseUnavailableError.wasSent`).
  */
 export async function acceptBatch(
   db: Pick<Database, 'run'>,
@@ -160,7 +160,7 @@ export async function acceptBatch(
   const distinct = withoutDuplicates(tasks);
   const answers = new Map<NewTask, Accepted | NotInBatch>();
   const statement = waits ? acceptTasksOfOne : acceptTasks;
-  for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptValues(distinct))) {
+  for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptStatementValues(distinct))) {
     const task = distinct[row.position - 1];
     if (task === undefined) throw new Error(`accept-tasks returned the unknown position ${row.position}`);
     // The statement skips locked accounts, which it then does not find.
@@ -204,7 +204,7 @@ export function isLostRace(error: unknown): boolean {
  * Returns whether a task can be accepted, but for its caps, or why it is refused. It takes no lock and reads the earlier task in the same
  * snapshot; `acceptTasks` misses one that was committed while it waited for the account.
  */
-export const findRefusalReason = {
+export const refusalReasonStatement = {
   name: 'explain-task',
   text: `
 with ${judged({ lock: '', capped: 'include' })}
@@ -217,4 +217,4 @@ from judged left join lateral (
   limit 1
 ) earlier on refusal = 'known'`,
 };
-export const refusalReasonValues = (task: NewTask) => valuesOf(decisive, [task]);
+export const refusalReasonStatementValues = (task: NewTask) => valuesOf(decisive, [task]);

@@ -1,10 +1,10 @@
 import type { SpendCap } from '../../accounts/limits/spend-caps.ts';
 import type { AmountsWithPriceName } from '../../catalogue/prices/model-prices.ts';
-import type { Rate, RateLeft } from '../../platform/timing/rate-limit.ts';
-import type { ShortfallTerms } from '../end/shortfall.ts';
+import type { Rate, RateLeft } from '../../platform/timing/rate.ts';
+import type { ShortfallTerms } from '../end/shortfall-terms.ts';
 import type { TaskParam, TaskState } from '../../catalogue/tasks/task.ts';
 
-export type TaskCreator =
+export type CreatorKeyOrPerson =
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'person'; readonly userId: string };
 
@@ -13,7 +13,7 @@ export type NewTask = {
   readonly taskId: string;
   readonly accountId: string;
   /** A key must be active; the caller has checked a person's session. */
-  readonly by?: TaskCreator | undefined;
+  readonly by?: CreatorKeyOrPerson | undefined;
   readonly param: TaskParam;
   /** The fingerprint of the request, for the comparison with an earlier one under the same Idempotency-Key. */
   readonly requestSha256: Buffer;

@@ -1,4 +1,4 @@
-import { type Database, joiningTransaction } from '../../platform/database/database.ts';
+import { type Database, databaseJoiningTransaction } from '../../platform/database/database.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
 // The part `locked` makes the statement read the clock when it holds the lock.
@@ -25,7 +25,7 @@ export async function withAccountLock<T>(
       const done = await db.transaction(async (run) => {
         const locked = await lock({ run }, accountId);
         if (locked?.isSameDay === false && mayRepeat) return undefined;
-        return { result: await work(joiningTransaction({ run })) };
+        return { result: await work(databaseJoiningTransaction({ run })) };
       });
       if (done !== undefined) return done.result;
     }

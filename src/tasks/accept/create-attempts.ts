@@ -1,8 +1,8 @@
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none, one, type Runner } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
 import { withAccountLock } from './account-lock.ts';
 import type { NewTask, Replayed } from './acceptance-contract.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // Some clients repeat a create whose response they may have lost without an Idempotency-Key. `create_attempts` records the attempts with the
 // task that they were answered with. After an uncertain response, that task is refunded only if every attempt has failed
@@ -53,7 +53,7 @@ const findRunningTask = maybeOne<Earlier, [task: NewTask]>({
 select "taskId", "creditsCharged", state from (
   (${own})
   union all
-  (select id, credits_charged, state, 2 from tasks where ${isSame} and ${unfinishedCondition} order by created_at desc, id desc limit 1)
+  (select id, credits_charged, state, 2 from tasks where ${isSame} and ${unfinishedTaskSql} order by created_at desc, id desc limit 1)
   union all
   (select id, credits_charged, state, 3 from tasks
   where ${isSame} and state = 'success' and completed_at > now() - $6::float8 * interval '1 ms'
@@ -100,13 +100,13 @@ select "taskId", "creditsCharged", state from (
 });
 
 /** Finds the task with which an attempt must be answered; undefined if it is to create one. */
-export function findAnswerToAttempt(db: Runner, task: NewTask): Promise<Earlier | undefined> {
+export function findTaskToAnswerAttempt(db: StatementRunner, task: NewTask): Promise<Earlier | undefined> {
   if (task.attempt === 'running') return findRunningTask(db, task);
   return task.attempt === 'merged' ? findMergedTask(db, task) : findCountedTask(db, task);
 }
 
 // The update leaves `is_failed` unchanged: this may be a late statement of an attempt that is already recorded as failed.
-const recordAnswer = none<[attemptId: string, taskId: string, number: number | undefined]>({
+const recordAnswer = noRows<[attemptId: string, taskId: string, number: number | undefined]>({
   name: 'record-answered-attempt',
   text: `
 insert into create_attempts (attempt_id, task_id, number) values ($1, $2, $3)
@@ -117,15 +117,15 @@ on conflict (attempt_id) do update set task_id = excluded.task_id, number = excl
  * Answers an attempt with the task of another attempt, if there is one. The caller holds the account's lock, and the answer counts once
  * its transaction commits. No lock of the task is taken: the end of a task locks the task before the account.
  */
-export async function answerAttemptAlreadyLocked(db: Runner, task: NewTask): Promise<Replayed | undefined> {
-  const found = await findAnswerToAttempt(db, task);
+export async function answerWithEarlierTask(db: StatementRunner, task: NewTask): Promise<Replayed | undefined> {
+  const found = await findTaskToAnswerAttempt(db, task);
   if (found === undefined) return undefined;
   if (found.taskId !== task.taskId) await recordAnswer(db, task.taskId, found.taskId, numberOf(task));
   return { kind: 'replayed', ...found };
 }
 
 /** Records the attempt that has created its task, in the transaction that accepts it. */
-export async function recordCreatingAttempt(db: Runner, task: NewTask): Promise<void> {
+export async function recordAttemptThatCreatedTask(db: StatementRunner, task: NewTask): Promise<void> {
   const number = numberOf(task);
   if (number !== undefined) await recordAnswer(db, task.taskId, task.taskId, number);
 }
@@ -135,7 +135,7 @@ function numberOf({ attempt }: NewTask): number | undefined {
 }
 
 /** Records that a client has read the ids of these tasks with the key that created them, so that it repeats none of their creates. */
-export const recordTasksSeen = none<[taskIds: readonly string[], keyId: string]>({
+export const recordTasksSeen = noRows<[taskIds: readonly string[], keyId: string]>({
   name: 'record-read-tasks',
   text: `
 update create_attempts set is_read = true where attempt_id in (
@@ -144,12 +144,12 @@ update create_attempts set is_read = true where attempt_id in (
   order by attempt_id for update of create_attempts)`,
 });
 
-/** Answers an attempt as `answerAttemptAlreadyLocked` does, and takes the lock for it. */
-export function answerAttempt(
+/** Answers an attempt as `answerWithEarlierTask` does, and takes the lock for it. */
+export function lockAndAnswerWithEarlierTask(
   db: Pick<Database, 'transaction' | 'runExclusive'>,
   task: NewTask,
 ): Promise<Replayed | undefined> {
-  return withAccountLock(db, task.accountId, (transaction) => answerAttemptAlreadyLocked(transaction, task));
+  return withAccountLock(db, task.accountId, (transaction) => answerWithEarlierTask(transaction, task));
 }
 
 /** Finds the task that an attempt created, or that it was answered with. */
@@ -164,7 +164,7 @@ select id as "taskId", account_id as "accountId" from tasks where id = coalesce(
 });
 
 /** Records that the response to an attempt stated that nothing is charged. */
-export const recordFailedAttempt = none<[attemptId: string, taskId: string]>({
+export const recordFailedAttempt = noRows<[attemptId: string, taskId: string]>({
   name: 'record-failed-attempt',
   text: `
 insert into create_attempts (attempt_id, task_id, is_failed) values ($1, $2, true)

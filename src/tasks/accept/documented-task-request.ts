@@ -6,7 +6,7 @@ import {
   fieldSchema,
   fieldsOfModel,
   type ModelInput,
-  requiredBy,
+  fieldsRequiredWith,
 } from '../../catalogue/input/task-input.ts';
 import type { RefuseUrl } from '../../catalogue/input/request-texts-and-urls.ts';
 import { callBackUrlSchema, modelNameSchema } from './parse-task-request.ts';
@@ -20,7 +20,7 @@ function documentedInput(input: ModelInput) {
   const fields = fieldsOfModel(input);
   const shape = fields.map((name) => [name, fieldSchema(input, name, { refuseMediaUrl: acceptAll })]);
   const dependent = fields.flatMap((name) => {
-    const others = requiredBy(input, name);
+    const others = fieldsRequiredWith(input, name);
     return others.length === 0 ? [] : [[name, others] as const];
   });
   const pairs = input.exclusive.flatMap((names) =>
@@ -92,7 +92,7 @@ export function sampleRequest(model: string, input: ModelInput) {
 }
 
 /** The documented body: one shape for all models with the same input. */
-export function documentedTaskRequest({ models }: WithModels) {
+export function documentedTaskRequestSchema({ models }: WithModels) {
   const groups = new Map<string, { readonly names: string[]; readonly input: ModelInput }>();
   for (const { model, input } of models.values()) {
     const key = JSON.stringify(input);

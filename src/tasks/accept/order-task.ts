@@ -2,27 +2,27 @@ import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
-import { uploadErrors } from '../../media/references/check-named-uploads.ts';
-import type { TaskEvents } from '../task-metric-events.ts';
+import { findNamedUploadErrors } from '../../media/references/check-named-uploads.ts';
+import type { TaskEventSink } from '../task-metric-events.ts';
 import { imageRefusalOfModel } from '../../catalogue/models/upstreams-for-task.ts';
-import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Moderator } from '../../providers/moderation/moderator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import type { Rate } from '../../platform/timing/rate-limit.ts';
-import { foreseeOutcome } from './accept-one-task.ts';
-import { answerAttempt, findAnswerToAttempt, mayRepeatWithoutKey } from './create-attempts.ts';
+import type { Rate } from '../../platform/timing/rate.ts';
+import { findRefusalOrReplay } from './accept-one-task.ts';
+import { lockAndAnswerWithEarlierTask, findTaskToAnswerAttempt, mayRepeatWithoutKey } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './acceptance-contract.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
 import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
-import type { TranslatedRequest } from './parse-task-request.ts';
+import type { ParsedOrRefusedRequest } from './parse-task-request.ts';
 import { taskTerms } from './task-terms.ts';
 
 /** The request of an authenticated caller, and errors outside of its input, which a refusal lists first. */
 type CallersRequest = {
   readonly caller: Caller;
-  readonly request: TranslatedRequest;
+  readonly request: ParsedOrRefusedRequest;
   readonly errors?: readonly FieldError[];
 };
 
@@ -57,7 +57,7 @@ export type OrderTaskDeps = CheckRequestDeps &
     readonly diskProblem: () => string | undefined;
     /** Starts the workflow in the background; never throws. */
     readonly startTask: (task: TaskToStart) => void;
-    readonly events: TaskEvents;
+    readonly events: TaskEventSink;
   };
 
 /** `param`: the validated request of this call. The task of a replay may have been stored with another seed. */
@@ -86,7 +86,7 @@ export type OrderRefusal =
  * Checks an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
  * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which runs the statements of
  * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-one-task.ts` applies; that file accepts a
- * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`foreseeOutcome`).
+ * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`findRefusalOrReplay`).
  */
 export async function orderTask(order: TaskOrder, deps: OrderTaskDeps): Promise<CreatedTask | OrderRefusal> {
   const request = await checkRequest(order, deps);
@@ -116,7 +116,7 @@ export async function checkRequest(
     const { model, param } = request;
     const refuseSize = (size: FrameSize) => imageRefusalOfModel(model, param.input, size);
     const media = { accountId: caller.accountId, publicUrl, input: param.input, refuseSize };
-    const ofUploads = await uploadErrors(db, media);
+    const ofUploads = await findNamedUploadErrors(db, media);
     if (ofUploads.length > 0) request = request.refuseWith(ofUploads);
   }
   if (!request.ok) return { kind: 'invalid_request', errors: [...errors, ...request.errors], hint: request.hint };
@@ -164,13 +164,16 @@ export async function moderateCreate(
 }
 
 /**
- * Does the same as `foreseeOutcome`, and records the task of another attempt as the answer to this one. Until that is committed, the task
+ * Does the same as `findRefusalOrReplay`, and records the task of another attempt as the answer to this one. Until that is committed, the task
  * could still be refunded after an uncertain response.
  */
 async function foresee({ db, refundUncertain }: ModerationDeps, task: NewTask) {
-  if (!mayRepeatWithoutKey(task) || (await findAnswerToAttempt(db, task)) === undefined)
-    return await foreseeOutcome(db, task);
-  return await acceptWithRetry({ accept: (attempt) => answerAttempt(db, attempt), refundUncertain }, task);
+  if (!mayRepeatWithoutKey(task) || (await findTaskToAnswerAttempt(db, task)) === undefined)
+    return await findRefusalOrReplay(db, task);
+  return await acceptWithRetry(
+    { accept: (attempt) => lockAndAnswerWithEarlierTask(db, attempt), refundUncertain },
+    task,
+  );
 }
 
 /** Accepts a task, and counts it once. */

@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { didYouMean } from '../../platform/text/did-you-mean.ts';
+import { findNearestName } from '../../platform/text/did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
-import { requestMessage } from '../../platform/text/validation-messages.ts';
+import { messageOfRequestIssue } from '../../platform/text/validation-messages.ts';
 import type { AllowList } from '../../platform/outbound/guard/allow-list.ts';
 import { urlRefusal } from '../../platform/outbound/guard/guard.ts';
-import type { Catalogue, CatalogueModel, WithCatalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type {
+  Catalogue,
+  CatalogueModel,
+  WithCatalogueGetter,
+} from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
-import type { ModelCatalogue, WithModels } from '../../catalogue/models/model.ts';
+import type { ModelsByName, WithModels } from '../../catalogue/models/model.ts';
 import {
   type FieldName,
   fieldSchema,
@@ -15,10 +19,15 @@ import {
   isPresent,
   mediaUrlsOf,
   type ModelInput,
-  requiredBy,
+  fieldsRequiredWith,
   withDefaults,
 } from '../../catalogue/input/task-input.ts';
-import { isBlank, type RefuseUrl, required, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
+import {
+  isBlank,
+  type RefuseUrl,
+  missingOrInvalidMessage,
+  urlSchema,
+} from '../../catalogue/input/request-texts-and-urls.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
 import { isUploadPreviewUrl, uploadFromUrl } from '../../media/references/upload-rules.ts';
@@ -31,12 +40,12 @@ export type TaskRequestRules = {
   readonly inputErrorsOfModel?: (param: TaskParam) => readonly FieldError[];
 };
 
-export type ParsedTaskRequest =
+export type TaskRequestParseResult =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
 /** A create request of any API as one of ours, before it is parsed. */
-export type Translation = {
+export type RequestTranslation = {
   readonly ours: unknown;
   /** What the task gets beside the fields of `ours`. */
   readonly added?: Pick<TaskParam, 'endUser' | 'requestedModel'>;
@@ -46,7 +55,7 @@ export type Translation = {
   readonly hint?: () => string | undefined;
 };
 
-export type TranslateRequest = (body: Readonly<Record<string, unknown>>, models: ModelCatalogue) => Translation;
+export type TranslateRequest = (body: Readonly<Record<string, unknown>>, models: ModelsByName) => RequestTranslation;
 
 type RefusedRequest = {
   readonly ok: false;
@@ -55,7 +64,7 @@ type RefusedRequest = {
 };
 
 /** A create request in our own form. Its order takes everything from this `model`, so a reload of the catalogue cannot change it halfway. */
-export type TranslatedRequest =
+export type ParsedOrRefusedRequest =
   | {
       readonly ok: true;
       readonly param: TaskParam;
@@ -65,13 +74,15 @@ export type TranslatedRequest =
     }
   | RefusedRequest;
 
-export type TranslateDeps = WithCatalogue & { readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest };
+export type TranslateDeps = WithCatalogueGetter & {
+  readonly parseTaskRequest: (body: unknown) => TaskRequestParseResult;
+};
 
 /** Translates and parses a request with the catalogue in force. Everything is read in one tick, so the parser uses the same catalogue. */
-export function translateRequest(
+export function translateAndParseRequest(
   { input, translate }: { readonly input: Readonly<Record<string, unknown>>; readonly translate: TranslateRequest },
   { catalogue, parseTaskRequest }: TranslateDeps,
-): TranslatedRequest {
+): ParsedOrRefusedRequest {
   const { models } = catalogue();
   const { ours, added, theirErrors = (errors) => errors, hint } = translate(input, models);
   const refuseWith = (errors: readonly FieldError[]): RefusedRequest => ({
@@ -98,7 +109,7 @@ type InstallationRules = {
 export function createLiveRequestParser(
   { imageAllow, callbackAllow, publicUrl }: InstallationRules,
   currentCatalogue: () => Catalogue,
-): (body: unknown) => ParsedTaskRequest {
+): (body: unknown) => TaskRequestParseResult {
   const parserFor = (offer: Catalogue) =>
     createTaskRequestParser({
       offer,
@@ -124,14 +135,14 @@ export function createLiveRequestParser(
 }
 
 /** Reports all errors together, fills in the model's defaults and rounds the duration. */
-export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => ParsedTaskRequest {
+export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => TaskRequestParseResult {
   const { models } = rules.offer;
   const schemas = new Map([...models].map(([name, { input }]) => [name, bodySchema(rules, name, input)] as const));
   const otherwise = bodySchema(rules, 'this model', commonInput(rules.offer));
   return (body) => {
     const { data: named } = namesModel.safeParse(body);
     const model = named && models.get(named.model);
-    const parsed = ((named && schemas.get(named.model)) ?? otherwise).safeParse(body, { error: requestMessage });
+    const parsed = ((named && schemas.get(named.model)) ?? otherwise).safeParse(body, { error: messageOfRequestIssue });
     if (!parsed.success) {
       const errors = parsed.error.issues.flatMap((issue) =>
         fieldErrors(issue, model?.input ?? commonInput(rules.offer)),
@@ -185,7 +196,7 @@ function inputSchema(input: ModelInput, rules: InputRules) {
     input.fields[name] === undefined ? refused(name) : fieldSchema(input, name, rules),
   ]);
   return z.strictObject(Object.fromEntries(shape) as Record<FieldName, z.ZodType>, {
-    error: required('must be an object'),
+    error: missingOrInvalidMessage('must be an object'),
   });
 }
 
@@ -194,7 +205,7 @@ export function callBackUrlSchema(refuse: RefuseUrl) {
 }
 
 export function modelNameSchema(models: readonly string[]) {
-  const error = required((input) => unknownModelMessage(input, models));
+  const error = missingOrInvalidMessage((input) => unknownModelMessage(input, models));
   return z
     .string({ error })
     .refine((model) => models.includes(model), { error })
@@ -205,7 +216,7 @@ export function modelNameSchema(models: readonly string[]) {
 function relationErrors(input: ModelInput, { model, input: given }: TaskParam): readonly FieldError[] {
   const present = fieldsOfModel(input).filter((name) => isPresent(given, name));
   const missing = present.flatMap((name) =>
-    requiredBy(input, name)
+    fieldsRequiredWith(input, name)
       .filter((other) => !present.some((one) => one === other))
       .map((other) => ({ path: `input.${other}`, message: `is required together with ${name} for ${model}` })),
   );
@@ -242,12 +253,12 @@ type Known = Readonly<Record<'known' | 'fields' | 'options', readonly string[]>>
 
 /** A request with a typo or a misplaced field must not be charged. */
 function unknownField(parent: string, key: string, { known, fields, options }: Known): string {
-  const meant = didYouMean(key, known);
+  const meant = findNearestName(key, known);
   if (meant !== undefined) return `unknown field, did you mean ${meant}?`;
   if (parent === 'input.options') return `unknown option, must be one of ${known.join(', ')}`;
-  const option = didYouMean(key, options);
+  const option = findNearestName(key, options);
   if (option !== undefined) return `unknown field, did you mean input.options.${option}?`;
-  const misplaced = didYouMean(key, parent === '' ? fields : bodyFields);
+  const misplaced = findNearestName(key, parent === '' ? fields : bodyFields);
   if (misplaced === undefined) return 'unknown field';
   return `unknown field, did you mean ${parent === '' ? `input.${misplaced}` : `${misplaced} beside input`}?`;
 }

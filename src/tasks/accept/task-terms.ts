@@ -1,7 +1,7 @@
 import { hash, randomInt } from 'node:crypto';
 import type { Model } from '../../catalogue/models/model.ts';
-import { amountsMatchingInput } from '../../catalogue/prices/model-prices.ts';
-import { shortfallTerms } from '../end/shortfall.ts';
+import { matchingAmountsInOrder } from '../../catalogue/prices/model-prices.ts';
+import { shortfallTerms } from '../end/shortfall-terms.ts';
 import { defaultOf, type ModelInput, inputFieldNames, type TaskParam } from '../../catalogue/input/task-input.ts';
 
 /** The terms that a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
@@ -9,7 +9,7 @@ export function taskTerms(model: Model, param: TaskParam) {
   return {
     param: withSeed(model, param),
     requestSha256: requestFingerprint(param, model.input),
-    listedPrices: amountsMatchingInput(model.prices, param.input),
+    listedPrices: matchingAmountsInOrder(model.prices, param.input),
     shortfall: shortfallTerms(model, param.input),
     deadlineMs: model.deadlineMs,
   };

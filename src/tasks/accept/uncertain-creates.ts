@@ -1,21 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { TaskEvents, uncertainOutcomes } from '../task-metric-events.ts';
-import { type Database, joiningTransaction } from '../../platform/database/database.ts';
-import { none } from '../../platform/database/statement.ts';
+import type { TaskEventSink, uncertainCreateOutcomes } from '../task-metric-events.ts';
+import { type Database, databaseJoiningTransaction } from '../../platform/database/database.ts';
+import { noRows } from '../../platform/database/statement.ts';
 import { lockAccount } from '../../accounts/accounts.ts';
 import { findTaskByAttemptId, hasAttemptNotFailed, recordFailedAttempt } from './create-attempts.ts';
 import { cancelGraceMs, failAndRefund } from '../end/end-task-statements.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
 /** A task that was `answered` to another attempt, or had succeeded (`too_late`), stays charged. */
-type RefundOutcome = (typeof uncertainOutcomes)[number];
+type RefundOutcome = (typeof uncertainCreateOutcomes)[number];
 
 export type UncertainCreateDeps = {
   readonly db: Database;
   readonly log: Logger;
-  readonly events: TaskEvents;
+  readonly events: TaskEventSink;
   /** A statement on a lost connection may run for 15 s; after that, a missing task was not created. */
   readonly conclusiveMs?: number;
 };
@@ -70,7 +70,7 @@ export function createUncertainCreateRefunder(deps: UncertainCreateDeps) {
   };
 }
 
-const lockTask = none<[taskId: string]>({
+const lockTask = noRows<[taskId: string]>({
   name: 'lock-uncertain-task',
   text: 'select from tasks where id = $1 for no key update',
 });
@@ -87,7 +87,7 @@ async function refundIfCreated(
   if (found === undefined) return 'none';
   const { taskId, accountId } = found;
   const ended = await db.transaction(async (run) => {
-    const transaction = joiningTransaction({ run });
+    const transaction = databaseJoiningTransaction({ run });
     // The task comes before the account, as at the end of every task.
     await lockTask(transaction, taskId);
     await lockAccount(transaction, accountId);

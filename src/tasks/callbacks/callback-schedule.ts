@@ -32,7 +32,7 @@ export function pauseObeyingRetryAfter(scheduledMs: number, retryAfterMs: number
 const maxBusyPauseMs = 5 * minuteMs;
 
 /** The pause of an attempt without a free slot: exponential backoff to five minutes, ±50 % by `random` (0 to 1). `turn` counts from 1. */
-export function callbackBusyPauseMs(turn: number, random: number): number {
+export function callbackSlotBackoffMs(turn: number, random: number): number {
   const doubledMs = Math.min(maxBusyPauseMs, secondMs * 2 ** Math.min(turn - 1, 30));
   return Math.round(doubledMs * (0.5 + random));
 }

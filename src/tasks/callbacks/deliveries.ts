@@ -3,8 +3,8 @@ import type { RecordedExchange } from './recorded-exchange.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql-fragments.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { microsecondsSql, pageStartRowSql, type TimedCursor } from '../../platform/database/sql-fragments.ts';
 
 /** `rejected`: the receiver responded with 410 Gone. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;
@@ -97,10 +97,10 @@ export const listOverdueDeliveries = many<
 >({
   name: 'list-overdue-deliveries',
   text: `
-select id as "deliveryId", account_id as "accountId", task_id as "taskId", ${microsecondsOf('due_at')} as "dueAtUs"
+select id as "deliveryId", account_id as "accountId", task_id as "taskId", ${microsecondsSql('due_at')} as "dueAtUs"
 from callback_deliveries
 where state = 'pending' and due_at < now() and (task_id is null or due_at < now() - $1 * interval '1 millisecond')
-  and (due_at, id) > ${pageStartRow('$2', '$3')}
+  and (due_at, id) > ${pageStartRowSql('$2', '$3')}
 order by due_at, id limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.deliveryId, limit],
 });
@@ -112,8 +112,8 @@ export const listFailedDeliveries = many<
 >({
   name: 'list-failed-deliveries',
   text: `
-select ${deliveryColumns}, ${microsecondsOf('finished_at')} as "atUs" from callback_deliveries
-where state in ('failed', 'rejected') and (finished_at, id) < ${pageStartRow('$1', '$2', 'infinity')}
+select ${deliveryColumns}, ${microsecondsSql('finished_at')} as "atUs" from callback_deliveries
+where state in ('failed', 'rejected') and (finished_at, id) < ${pageStartRowSql('$1', '$2', 'infinity')}
 order by finished_at desc, id desc limit $3`,
   values: ({ after, limit }) => [after?.atUs, after?.id, limit],
 });
@@ -155,12 +155,12 @@ from callback_attempts where delivery_id = $1 and ($2::integer is null or attemp
 order by attempt desc limit 1`,
 });
 
-export const attemptsInList = 10;
+export const maxListedAttempts = 10;
 
 /** Adds to each delivery its latest attempts. */
 export async function withAttempts<Row extends Delivery>(db: Pick<Database, 'run'>, deliveries: readonly Row[]) {
   const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId);
-  const attempts = await attemptsOf(db, deliveryIds, attemptsInList);
+  const attempts = await attemptsOf(db, deliveryIds, maxListedAttempts);
   return deliveries.map((delivery) => {
     return { ...delivery, attempts: attempts.filter(({ deliveryId }) => deliveryId === delivery.deliveryId) };
   });
@@ -173,7 +173,7 @@ export type NewDeliveryAttempt = {
   readonly newState: Pick<Delivery, 'state' | 'dueAt'>;
 };
 
-const insertAttempt = none<[made: NewDeliveryAttempt]>({
+const insertAttempt = noRows<[made: NewDeliveryAttempt]>({
   name: 'record-delivery-attempt',
   text: `
 with made as materialized (

@@ -1,6 +1,6 @@
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
 import { type Delivery, deliveryColumns, pendingAgainSql } from './deliveries.ts';
 import type { EventType } from './account-event.ts';
 
@@ -16,7 +16,7 @@ export const findEventEndpoint = maybeOne<EventEndpoint, [accountId: string]>({
 
 // Pending events go to the new address, because the old one may be the reason why they are pending. `state <> 'delivered'` lets PostgreSQL
 // use the partial index of undelivered events.
-const upsertEndpoint = none<[accountId: string, endpoint: EventEndpoint]>({
+const upsertEndpoint = noRows<[accountId: string, endpoint: EventEndpoint]>({
   name: 'set-event-endpoint',
   text: `
 with endpoint as (
@@ -28,7 +28,7 @@ where account_id = $1 and event is not null and state <> 'delivered' and state =
   values: (accountId, { url, types }) => [accountId, url, types],
 });
 
-/** Replaces the account's event endpoint. Throws `AccountClosed`. */
+/** Replaces the account's event endpoint. Throws `AccountClosedError`. */
 export function setEventEndpoint(db: Database, accountId: string, endpoint: EventEndpoint): Promise<void> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);

@@ -1,9 +1,9 @@
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
 import { taskRecord } from '../public-record.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import { signResultLinks } from '../../media/store/signed-link.ts';
+import { signVideoAndLastFrameLinks } from '../../media/store/signed-link.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import type { CallbackFormat, PreparedCallback } from './post-callback.ts';
+import type { CallbackFormatter, UnsignedCallback } from './post-callback.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
@@ -16,9 +16,9 @@ export type PrepareDeliveryDeps = {
   readonly db: Database;
   readonly box: SecretBox;
   readonly media: Pick<ResultStore, 'link'>;
-  readonly models: () => ModelCatalogue;
+  readonly models: () => ModelsByName;
   /** The form of a dialect's callbacks. */
-  readonly callbackFormatOf: (dialect: string) => CallbackFormat;
+  readonly callbackFormatOf: (dialect: string) => CallbackFormatter;
 };
 
 /**
@@ -32,7 +32,10 @@ export async function findOwedDelivery(db: Database, deliveryId: string): Promis
 }
 
 /** Reads what an attempt sends: the body as of now, the secrets and the time that sign it, and the format of its headers. */
-export async function prepareDelivery(deps: PrepareDeliveryDeps, delivery: Delivery): Promise<PreparedCallback> {
+export async function prepareUnsignedDelivery(
+  deps: PrepareDeliveryDeps,
+  delivery: Delivery,
+): Promise<UnsignedCallback> {
   const { db, box, callbackFormatOf } = deps;
   const { accountId, event, dialect } = delivery;
   const format = callbackFormatOf(dialect);
@@ -45,10 +48,10 @@ export async function prepareDelivery(deps: PrepareDeliveryDeps, delivery: Deliv
 async function bodyOf(
   { db, media, models }: PrepareDeliveryDeps,
   { deliveryId, taskId, event, createdAt, details }: Delivery,
-  format: CallbackFormat,
+  format: CallbackFormatter,
 ): Promise<string> {
   const task = taskId === undefined ? undefined : await findTask(db, taskId);
-  const record = task && taskRecord(task, 0, signResultLinks(media, task));
+  const record = task && taskRecord(task, 0, signVideoAndLastFrameLinks(media, task));
   if (event !== undefined) return eventBody({ deliveryId, event, createdAt, details }, record);
   if (record === undefined) throw new Error(`the callback ${deliveryId} has no task`);
   return format.callbackBody(record, models());

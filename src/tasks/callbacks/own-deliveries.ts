@@ -2,7 +2,7 @@ import { callbackTimeoutMs } from './callback-schedule.ts';
 import { type Delivery, type DeliveryState, deliveryColumns, pendingAgainSql } from './deliveries.ts';
 import type { EventType } from './account-event.ts';
 import { many } from '../../platform/database/statement.ts';
-import { microsecondsOf, pageStartRow, type TimedCursor } from '../../platform/database/sql-fragments.ts';
+import { microsecondsSql, pageStartRowSql, type TimedCursor } from '../../platform/database/sql-fragments.ts';
 
 // Callbacks and events as their account receives them. A client must not learn how long an unreachable address took to fail, so a failed
 // delivery is shown as pending until its last attempt without a response could have timed out.
@@ -37,13 +37,13 @@ const listing = (name: string, which: string) => ({
   name,
   plannedAnew: true,
   text: `
-select ${deliveryColumns}, ${microsecondsOf('created_at')} as "atUs" from callback_deliveries
+select ${deliveryColumns}, ${microsecondsSql('created_at')} as "atUs" from callback_deliveries
 where account_id = $1 and ${which} and ($2::text is null or case $2
     when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
     when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}
     else state = $2 end)
   and ($2 is null or $2 = 'delivered' or state <> 'delivered')
-  and (created_at, id) < ${pageStartRow('$3', '$6', 'infinity')}
+  and (created_at, id) < ${pageStartRowSql('$3', '$6', 'infinity')}
 order by created_at desc, id desc limit $4`,
 });
 

@@ -1,10 +1,10 @@
 import type { GuardedClient } from '../../platform/outbound/guarded-client.ts';
-import { targetOf } from '../../platform/outbound/guard/guard.ts';
-import { createSlots } from '../../platform/outbound/deadlines-and-slots.ts';
+import { hostAndPortOf } from '../../platform/outbound/guard/guard.ts';
+import { createSlotsPerKey } from '../../platform/outbound/deadlines-and-slots.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
 import type { TaskRecord } from '../public-record.ts';
 import { callbackTimeoutMs, webhookId } from './callback-schedule.ts';
 import type { Delivery, DeliveryAttempt } from './deliveries.ts';
@@ -12,14 +12,14 @@ import { type RecordedExchange, exchangeOf } from './recorded-exchange.ts';
 import { recordedError } from './receiver-error.ts';
 
 /** How a callback of a dialect is written. */
-export type CallbackFormat = {
-  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
+export type CallbackFormatter = {
+  readonly callbackBody: (record: TaskRecord, models: ModelsByName) => string;
   /** Headers added to the native ones. */
-  readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
+  readonly callbackHeaders: (callback: CallbackToSign) => Readonly<Record<string, string>>;
 };
 
 /** A callback that is signed now. */
-export type SignedCallback = {
+export type CallbackToSign = {
   readonly taskId: string;
   readonly timestampSeconds: number;
   /** The current secret first; never empty. */
@@ -28,16 +28,17 @@ export type SignedCallback = {
 };
 
 /** The account's signing secrets are decrypted, and the body is built, for each attempt. */
-export type PreparedCallback = Pick<SignedCallback, 'body' | 'secrets'> & {
-  readonly format: Pick<CallbackFormat, 'callbackHeaders'>;
+export type UnsignedCallback = Pick<CallbackToSign, 'body' | 'secrets'> & {
+  readonly format: Pick<CallbackFormatter, 'callbackHeaders'>;
   /** The time of the signature, in Unix milliseconds: that of the database, because receivers refuse one that is minutes off. */
   readonly signedAt: number;
 };
 
-export type CallbackToPost = PreparedCallback & Pick<Delivery, 'deliveryId' | 'url'> & { readonly signal: AbortSignal };
+export type CallbackToSignAndPost = UnsignedCallback &
+  Pick<Delivery, 'deliveryId' | 'url'> & { readonly signal: AbortSignal };
 
 /** The status of the receiver, or the record of a network error. */
-export type CallbackAnswer = Omit<DeliveryAttempt, 'attempt'> & {
+export type CallbackAttemptResult = Omit<DeliveryAttempt, 'attempt'> & {
   /** From `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly exchange: RecordedExchange;
@@ -57,8 +58,8 @@ export type CallbackSenderDeps = {
 const maxResponseBytes = 1024;
 
 export function createCallbackSender(deps: CallbackSenderDeps) {
-  const accounts = createSlots({ maxHeld: deps.maxPerAccount ?? 16 });
-  const receivers = createSlots({ maxHeld: deps.maxPerReceiver ?? 8 });
+  const accounts = createSlotsPerKey({ maxHeld: deps.maxPerAccount ?? 16 });
+  const receivers = createSlotsPerKey({ maxHeld: deps.maxPerReceiver ?? 8 });
   return {
     /**
      * Makes an attempt in a slot of its account and receiver. Callers prepare the callback in `attempt`, so that one without a slot costs
@@ -67,16 +68,16 @@ export function createCallbackSender(deps: CallbackSenderDeps) {
     inSlot: async (
       { accountId, url }: Pick<Delivery, 'accountId' | 'url'>,
       signal: AbortSignal,
-      attempt: () => Promise<CallbackAnswer>,
+      attempt: () => Promise<CallbackAttemptResult>,
     ) => {
-      const receiver = `${accountId} ${targetOf(new URL(url)).hostname}`;
+      const receiver = `${accountId} ${hostAndPortOf(new URL(url)).hostname}`;
       return await accounts.hold(accountId, signal, () => receivers.hold(receiver, signal, attempt));
     },
     /**
      * Signs and posts one attempt at a callback. A network error is a result like any other; `busy` and `aborted`, which have nothing to
      * do with the receiver, are thrown so that the attempt is repeated.
      */
-    post: (callback: CallbackToPost) => post(deps, callback),
+    post: (callback: CallbackToSignAndPost) => post(deps, callback),
   };
 }
 
@@ -84,8 +85,8 @@ export type CallbackSender = ReturnType<typeof createCallbackSender>;
 
 async function post(
   { client, onUnreachable, now = Date.now }: CallbackSenderDeps,
-  { deliveryId, url, format, body, secrets, signedAt, signal }: CallbackToPost,
-): Promise<CallbackAnswer> {
+  { deliveryId, url, format, body, secrets, signedAt, signal }: CallbackToSignAndPost,
+): Promise<CallbackAttemptResult> {
   const timestampSeconds = Math.floor(signedAt / 1000);
   const signature = signWebhook({ id: webhookId(deliveryId), timestampSeconds, body, secrets });
   const extra = format.callbackHeaders({ taskId: deliveryId, timestampSeconds, secrets, body });

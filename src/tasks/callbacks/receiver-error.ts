@@ -2,8 +2,8 @@
 // receiver. Only then does its account read the kind: a client that could distinguish `connect` from `timeout` at any address could map our
 // private network. A name that does not resolve is `unreachable` like a private address, because internal names would show otherwise.
 
-export const receiverErrors = ['unreachable', 'refused', 'tls', 'timeout', 'closed'] as const;
-export type ReceiverError = (typeof receiverErrors)[number];
+export const receiverErrorKinds = ['unreachable', 'refused', 'tls', 'timeout', 'closed'] as const;
+export type ReceiverErrorKind = (typeof receiverErrorKinds)[number];
 
 type Failed = { readonly kind: string; readonly isPublic: boolean };
 
@@ -19,10 +19,10 @@ export function recordedErrorKind(recorded: string | undefined): string | null {
   return recorded?.replace(publicMark, '') ?? null;
 }
 
-const kinds: Readonly<Record<string, ReceiverError>> = { connect: 'refused', tls: 'tls', timeout: 'timeout' };
+const kinds: Readonly<Record<string, ReceiverErrorKind>> = { connect: 'refused', tls: 'tls', timeout: 'timeout' };
 
 /** The error that the account reads. */
-export function receiverError(recorded: string | undefined): ReceiverError {
+export function receiverErrorForAccount(recorded: string | undefined): ReceiverErrorKind {
   return isPublicReceiverError(recorded) ? (kinds[recordedErrorKind(recorded) ?? ''] ?? 'closed') : 'unreachable';
 }
 

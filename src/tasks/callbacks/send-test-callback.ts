@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
-import { isPublicReceiverError, type ReceiverError, receiverError } from './receiver-error.ts';
+import { isPublicReceiverError, type ReceiverErrorKind, receiverErrorForAccount } from './receiver-error.ts';
 import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
-import type { ModelCatalogue } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model.ts';
 import { noLinks, type RecordedTask, taskRecord } from '../public-record.ts';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../../platform/log/log.ts';
 import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../platform/outbound/guarded-client.ts';
 import type { SecretBox } from '../../platform/secrets/secret-box.ts';
-import { type CallbackFormat, createCallbackSender } from './post-callback.ts';
+import { type CallbackFormatter, createCallbackSender } from './post-callback.ts';
 import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
@@ -20,9 +20,9 @@ type Deps = {
   readonly db: Database;
   readonly box: SecretBox;
   readonly log: Log;
-  readonly models: () => ModelCatalogue;
+  readonly models: () => ModelsByName;
   /** The form of a dialect's callbacks. */
-  readonly callbackFormatOf: (dialect: string) => CallbackFormat;
+  readonly callbackFormatOf: (dialect: string) => CallbackFormatter;
   readonly serviceName: string;
 } & Required<Pick<GuardedClientOptions, 'allow' | 'own'>>;
 
@@ -44,7 +44,7 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
      * Returns the receiver's status, or the reason if it returned none. For a receiver that is not public, it always returns after the longest time of
      * an attempt. Otherwise a client could distinguish rejected addresses from slow ones and map our network.
      */
-    send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | ReceiverError> => {
+    send: async ({ accountId, url, dialect, event }: TestCallbackRequest): Promise<number | ReceiverErrorKind> => {
       const signal = AbortSignal.timeout(2 * callbackTimeoutMs);
       const attempt = async () => {
         const format = callbackFormatOf(dialect);
@@ -56,13 +56,13 @@ export function createTestCallbackSender({ db, box, log, models, callbackFormatO
       const { status, startedAt, error } = await sender.inSlot({ accountId, url }, signal, attempt);
       if (status === undefined && !isPublicReceiverError(error))
         await delay(startedAt + callbackTimeoutMs - Date.now());
-      return status ?? receiverError(error);
+      return status ?? receiverErrorForAccount(error);
     },
     close: () => client.close(),
   };
 }
 
-export type TestCallback = {
+export type TestCallbackRequest = {
   readonly accountId: string;
   readonly url: string;
   readonly dialect: Dialect;
@@ -70,7 +70,7 @@ export type TestCallback = {
   readonly event?: EventType;
 };
 
-function sampleBody(format: CallbackFormat, models: ModelCatalogue): string {
+function sampleBody(format: CallbackFormatter, models: ModelsByName): string {
   return format.callbackBody(taskRecord(sampleTask(models), 100, noLinks), models);
 }
 
@@ -92,7 +92,7 @@ const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
   },
 } satisfies Record<Exclude<EventType, `task.${string}`>, object>;
 
-function sampleEvent(event: EventType, models: ModelCatalogue): string {
+function sampleEvent(event: EventType, models: ModelsByName): string {
   const failure = sampleFailures[event];
   const task: RecordedTask = { ...sampleTask(models), ...(failure !== undefined && { state: 'fail', failure }) };
   const details = sampleDetails[event];
@@ -100,7 +100,7 @@ function sampleEvent(event: EventType, models: ModelCatalogue): string {
   return eventBody({ deliveryId: testTaskId, event, createdAt: Date.now(), details }, record);
 }
 
-function sampleTask(models: ModelCatalogue): RecordedTask {
+function sampleTask(models: ModelsByName): RecordedTask {
   const [model = ''] = models.keys();
   const now = Date.now();
   return {

@@ -1,4 +1,4 @@
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
 
 /** Callbacks and events of an account have secrets of their own. */
 export const secretPurposes = ['callback', 'event'] as const;
@@ -16,13 +16,13 @@ where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > n
 });
 
 /** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
-export const insertFirstSigningSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+export const insertFirstSigningSecret = noRows<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-first-callback-secret',
   text: `insert into callback_secrets (account_id, purpose, sealed) values ($1, $2, $3) on conflict do nothing`,
 });
 
 /** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
-export const markSecretShown = maybeOne<Pick<SealedSecret, 'sealed'>, [accountId: string, purpose: SecretPurpose]>({
+export const takeUnshownSecret = maybeOne<Pick<SealedSecret, 'sealed'>, [accountId: string, purpose: SecretPurpose]>({
   name: 'show-callback-secret',
   text: `
 update callback_secrets set shown_at = now()
@@ -33,7 +33,7 @@ where account_id = $1 and purpose = $2 and expires_at is null and shown_at is nu
 const maxFormerSecrets = 9;
 
 /** The current secret also signs for `overlapSeconds` more, beside at most eight earlier ones. */
-export const scheduleSigningSecretExpiry = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
+export const scheduleSigningSecretExpiry = noRows<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
   name: 'expire-callback-secret',
   text: `
 with dropped as (
@@ -43,12 +43,12 @@ update callback_secrets set expires_at = now() + $3 * interval '1 second'
 where account_id = $1 and purpose = $2 and expires_at is null`,
 });
 /** The new current secret counts as shown. */
-export const insertNextSigningSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+export const insertNextSigningSecret = noRows<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-next-callback-secret',
   text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
 });
 
-export const listSecretsToReseal = many<
+export const listAllSealedSecrets = many<
   { readonly secretId: number; readonly accountId: string; readonly sealed: string },
   [after: number, limit: number]
 >({
@@ -58,7 +58,7 @@ select id as "secretId", account_id as "accountId", sealed from callback_secrets
 });
 
 /** Replaces the sealed text, unless the secret was changed or deleted in the meantime. */
-export const resealSecret = maybeOne<{ secretId: number }, [secretId: number, from: string, to: string]>({
+export const replaceSealedSecret = maybeOne<{ secretId: number }, [secretId: number, from: string, to: string]>({
   name: 'reseal-secret',
   text: `update callback_secrets set sealed = $3 where id = $1 and sealed = $2 returning id as "secretId"`,
 });

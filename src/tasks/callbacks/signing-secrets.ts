@@ -5,11 +5,11 @@ import {
   insertFirstSigningSecret,
   insertNextSigningSecret,
   listSigningSecrets,
-  listSecretsToReseal,
-  resealSecret,
+  listAllSealedSecrets,
+  replaceSealedSecret,
   type SealedSecret,
   type SecretPurpose,
-  markSecretShown,
+  takeUnshownSecret,
 } from './signing-secret-rows.ts';
 import type { Database } from '../../platform/database/database.ts';
 
@@ -34,13 +34,13 @@ export async function revealSecretOnce(
   purpose: SecretPurpose,
 ): Promise<string | undefined> {
   await insertFirstSigningSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
-  const shown = await markSecretShown(db, accountId, purpose);
+  const shown = await takeUnshownSecret(db, accountId, purpose);
   return shown && box.open(shown.sealed, accountId);
 }
 
 type Rotation = { readonly accountId: string; readonly purpose: SecretPurpose; readonly overlapSeconds: number };
 
-/** Creates and returns a new current secret; the old one stays valid for `overlapSeconds`. Throws `AccountClosed`. */
+/** Creates and returns a new current secret; the old one stays valid for `overlapSeconds`. Throws `AccountClosedError`. */
 export async function rotateSecret(
   db: Database,
   box: SecretBox,
@@ -65,7 +65,7 @@ const pageSize = 200;
 export async function resealSecrets(db: Database, box: SecretBox): Promise<ResealCounts> {
   const counts: ResealCounts = { current: 0, moved: 0, unopened: [] };
   for (let after = 0; ;) {
-    const page = await listSecretsToReseal(db, after, pageSize);
+    const page = await listAllSealedSecrets(db, after, pageSize);
     for (const { secretId, accountId, sealed } of page) {
       after = secretId;
       if (box.isCurrent(sealed, accountId)) counts.current += 1;
@@ -82,7 +82,7 @@ async function reseal(
   { secretId, accountId, sealed }: { secretId: number; accountId: string; sealed: string },
 ): Promise<boolean> {
   try {
-    await resealSecret(db, secretId, sealed, box.seal(box.open(sealed, accountId), accountId));
+    await replaceSealedSecret(db, secretId, sealed, box.seal(box.open(sealed, accountId), accountId));
     return true;
   } catch (error) {
     if (error instanceof SecretBoxError) return false;

@@ -1,6 +1,6 @@
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
-import type { TaskEvents } from '../task-metric-events.ts';
+import type { TaskEventSink } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { OwedNotifications } from './task-end-event-ids.ts';
@@ -18,7 +18,7 @@ export type TaskToStop = OwedNotifications & { readonly taskId: string; readonly
 export type StopDeps = {
   /** Stops the generation of a cancelled task, and starts its deliveries if it has no workflow: in the background; never throws. */
   readonly stopTask: (task: TaskToStop) => void;
-  readonly events: TaskEvents;
+  readonly events: TaskEventSink;
 };
 export type CancelTaskDeps = StopDeps & { readonly db: Database };
 
@@ -26,14 +26,14 @@ export type CancelTaskDeps = StopDeps & { readonly db: Database };
  * Ends an unfinished task with a refund, and stops its generation. A task that has ended stays unchanged. The caller has checked that the
  * task belongs to the account.
  */
-export async function cancelTaskFor(deps: CancelTaskDeps, taskId: string) {
+export async function cancelOwnTask(deps: CancelTaskDeps, taskId: string) {
   return finishCancellation(
     deps,
     await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }),
   );
 }
 
-/** As `cancelTaskFor`, but only while no upstream may make the video and no repeat of its create was answered with the task. */
+/** As `cancelOwnTask`, but only while no upstream may make the video and no repeat of its create was answered with the task. */
 export async function cancelTaskIfUnstarted(deps: CancelTaskDeps, taskId: string): Promise<void> {
   const options = { terminatesAfterMs: cancelGraceMs, onlyUnstarted: true } as const;
   const ended = await failAndRefund(deps.db, taskId, cancelled, options);

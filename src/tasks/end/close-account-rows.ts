@@ -4,13 +4,13 @@ import type { Database } from '../../platform/database/database.ts';
 import type { ChangingOwner } from '../../accounts/people/change-members.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
-import type { Upload } from '../../media/references/upload-rules.ts';
-import { many, none, one, type Runner } from '../../platform/database/statement.ts';
+import type { UploadIdAndName } from '../../media/references/upload-rules.ts';
+import { many, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
 
 // The commit closes an account. The workflow `closeAccount` deletes its uploads and the content of its tasks afterwards.
 
 // Users are locked in the order of their ids, so that two closings of accounts with the same members cannot deadlock.
-const closeOpenAccount = none<[accountId: string]>({
+const closeOpenAccount = noRows<[accountId: string]>({
   name: 'close-account',
   text: `
 with account as (
@@ -32,7 +32,7 @@ with account as (
 insert into account_closures (account_id) values ($1)`,
 });
 
-async function close(db: Runner, accountId: string): Promise<'changed' | 'unchanged' | 'not_found'> {
+async function close(db: StatementRunner, accountId: string): Promise<'changed' | 'unchanged' | 'not_found'> {
   const before = await lockAccount(db, accountId);
   if (before === undefined) return 'not_found';
   if (before.closedAt !== undefined) return 'unchanged';
@@ -81,11 +81,11 @@ select exists (select from account_closures where account_id = $1 and finished_a
 });
 
 /** `isEmpty`: its content was deleted in the database and outside of it. */
-export type TaskToEmpty = { readonly taskId: string; readonly isEmpty: boolean };
+export type TaskOfClosedAccount = { readonly taskId: string; readonly isEmpty: boolean };
 
 /** Lists tasks of a closed account, the newest first. */
-export const listTasksToEmpty = many<
-  TaskToEmpty,
+export const listTasksOfClosedAccount = many<
+  TaskOfClosedAccount,
   [accountId: string, page: { readonly after: string | undefined; readonly limit: number }]
 >({
   name: 'list-tasks-to-empty',
@@ -98,7 +98,7 @@ order by created_at desc, id desc limit $3`,
   values: (accountId, { after, limit }) => [accountId, after, limit],
 });
 
-export const listAccountUploads = many<Upload, [accountId: string, limit: number]>({
+export const listAccountUploads = many<UploadIdAndName, [accountId: string, limit: number]>({
   name: 'list-uploads-of-account',
   text: `select id as "uploadId", file_name as "fileName" from uploads where account_id = $1 order by expires_at limit $2`,
 });

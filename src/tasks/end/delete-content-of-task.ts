@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
 import { uploadIdsOf } from '../../media/references/upload-rules.ts';
-import { type ContentDeletionOutcome, deleteTaskContent } from './content-deletion.ts';
+import { type ContentDeletionOutcome, deleteTaskContentInDatabase } from './content-deletion-rows.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { fileKeysOfResult, type Task } from '../../catalogue/tasks/task.ts';
 
@@ -11,7 +11,7 @@ export type DeleteTaskDeps = FileDeps & { readonly db: Database; readonly public
 /** Deletes the content of a task of the caller. Undefined for an unfinished task, which stays unchanged. */
 export async function deleteContentOfEndedTask(deps: DeleteTaskDeps, task: Task) {
   const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
-  const deletion = await deleteTaskContent(deps.db, task, uploadIds);
+  const deletion = await deleteTaskContentInDatabase(deps.db, task, uploadIds);
   return deletion && deleteResultFiles(deps, task, deletion);
 }
 

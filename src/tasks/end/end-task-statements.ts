@@ -1,9 +1,9 @@
 import type { Task, TaskFailure, TaskResult } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { partialRefundEntry, refundEntry } from '../../credits/ledger/ledger-entry-sql.ts';
+import { partialRefundEntrySql, refundEntrySql } from '../../credits/ledger/ledger-entry-sql.ts';
 import { taskEventIdSql } from './task-end-event-ids.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { taskColumns } from '../task-rows.ts';
 
 export type EndedTask = {
@@ -47,9 +47,9 @@ const succeed = maybeOne<EndedTaskRow, [taskId: string, result: string, refund: 
   text: `
 with ended as (
   update tasks set state = 'success', result = $2, credits_refunded = $3, completed_at = now(), updated_at = now()
-  where id = $1 and ${unfinishedCondition}
+  where id = $1 and ${unfinishedTaskSql}
   returning *
-), ${settleAccount(partialRefundEntry('$4'))}, ${createDeliveries}
+), ${settleAccount(partialRefundEntrySql('$4'))}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
   values: (taskId, result, refund) => [taskId, result, refund?.credits ?? 0, refund?.reason],
 });
@@ -79,9 +79,9 @@ const fail = maybeOne<EndedTaskRow, [taskId: string, failure: TaskFailure, optio
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
-  where id = $1 and ${unfinishedCondition} and (not $5 or ${isUnstarted})
+  where id = $1 and ${unfinishedTaskSql} and (not $5 or ${isUnstarted})
   returning *
-), ${settleAccount(refundEntry)}, termination as (
+), ${settleAccount(refundEntrySql)}, termination as (
   insert into workflow_terminations (task_id, reason, due_at)
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), no_longer_waiting as (

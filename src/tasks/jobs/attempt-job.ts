@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import type { TierEntry } from '../../catalogue/file/catalogue-schema.ts';
+import type { TierEntry } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { RunProvider, Job as UpstreamJob, JobStatus, PolledProvider } from '../../providers/provider-contract.ts';
-import type { OpenProvider } from '../../providers/open-providers.ts';
+import type { ProviderWithTermsAndPoller } from '../../providers/open-providers.ts';
 import type { OpenJobState } from './job-states.ts';
 import type { JobRowKey, ProviderJob } from './provider-jobs.ts';
 import type { GeneratingTask } from '../task-rows.ts';
@@ -13,7 +13,7 @@ export type JobBase = JobRowKey & {
   readonly jobKey: string;
   /** Undefined on our own machine, which has no slots. */
   readonly pool: string | undefined;
-  readonly open: OpenProvider;
+  readonly open: ProviderWithTermsAndPoller;
   /** Jobs of the task that were lost before this one and made again. */
   readonly resubmissions: number;
 };

@@ -1,9 +1,9 @@
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
 import {
-  compareWithServers,
+  compareGivenWorkflows,
   type WorkflowCheckDeps,
   workflowsIn,
 } from '../../providers/comfy/compare-workflows-with-servers.ts';
@@ -36,7 +36,7 @@ export function watchComfyGraphs({ catalogue, db, log, ...deps }: WatchDeps) {
     if (open.length === 0) return;
     const switches = await listProviderSwitches(db);
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
-    for (const { key, found } of await compareWithServers(open, { ...deps, isOff, signal: stopping.signal })) {
+    for (const { key, found } of await compareGivenWorkflows(open, { ...deps, isOff, signal: stopping.signal })) {
       const { provider, pool, problems, warnings, unchecked } = found;
       if (problems.length > 0) await holdPoolForOperator(db, pool, provider, holdMs);
       else if (unchecked === undefined) {

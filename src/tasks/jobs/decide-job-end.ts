@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
-import type { TaskEvents } from '../task-metric-events.ts';
+import type { TaskEventSink } from '../task-metric-events.ts';
 import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { CancelOutcome, Cost, JobTerms, UpstreamError } from '../../providers/provider-contract.ts';
+import type { CancelOutcome, Cost, FrozenJobTerms, UpstreamErrorReason } from '../../providers/provider-contract.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, TryNextJob, AttemptEndWithoutVideo } from './attempt-job.ts';
 import { endProviderJob, type JobEnd, freeSlotAndRecordCost } from './job-ends.ts';
@@ -13,7 +13,7 @@ import { type CooldownReason, startCooldown } from './provider-pools.ts';
 // The end of a job decides whether its task ends, too, or makes another job. Each end is committed with its reason, so that a retried
 // attempt reaches the same end.
 
-type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEvents };
+type EndDeps = { readonly db: Database; readonly log: Logger; readonly events: TaskEventSink };
 /** The attempt that follows the job. */
 type Following = { readonly deps: EndDeps; readonly task: Pick<Task, 'taskId' | 'param'> };
 type SubmittedJob = Pick<JobBase, keyof JobRowKey | 'open'> & {
@@ -22,7 +22,7 @@ type SubmittedJob = Pick<JobBase, keyof JobRowKey | 'open'> & {
 };
 
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
-export async function endJob(
+export async function endAndCountJob(
   { db, events }: Pick<EndDeps, 'db' | 'events'>,
   { taskId, ordinal }: JobRowKey,
   end: JobEnd & { readonly failure?: TaskFailure },
@@ -36,13 +36,13 @@ export async function endJob(
  * Ends the job, and records with it the failure of its task, which the workflow refunds later. Two attempts may be alive, and the later
  * one may have read what the earlier one did to the job: what was committed first counts.
  */
-export async function endJobWithTaskFailure(
+export async function endJobAndRecordTaskFailure(
   { deps }: { readonly deps: Pick<EndDeps, 'db' | 'events'> },
   job: JobRowKey,
   failure: TaskFailure,
   end: JobEnd,
 ): Promise<AttemptEndWithoutVideo> {
-  if (await endJob(deps, job, { failure, ...end })) return { kind: 'task_failed', failure, detail: end.detail };
+  if (await endAndCountJob(deps, job, { failure, ...end })) return { kind: 'task_failed', failure, detail: end.detail };
   const row = (await listProviderJobs(deps.db, job.taskId)).find(({ ordinal }) => ordinal === job.ordinal);
   if (row?.failure === undefined) return { kind: 'undecided', detail: 'another attempt has ended this job' };
   return { kind: 'task_failed', failure: row.failure };
@@ -55,7 +55,7 @@ export async function endJobWithTaskFailure(
 export async function endFailedJob(
   attempt: Following,
   job: JobBase & SubmittedJob,
-  { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
+  { error, cost }: { readonly error: UpstreamErrorReason; readonly cost?: Cost },
 ): Promise<TryNextJob | AttemptEndWithoutVideo> {
   const { deps, task } = attempt;
   const { failedJobs } = job.open.terms;
@@ -68,13 +68,13 @@ export async function endFailedJob(
   const end = { outcome: 'fail', detail, cost: hasCost ? undefined : 'free' } as const;
   if (isFree && (await mayRepeatRefused(deps.db, task.taskId, job.open.terms, error))) {
     deps.log.info(jobLogFields(job), 'job repeated after its output was refused');
-    await endJob(deps, job, { ...end, isRepeatable: true });
+    await endAndCountJob(deps, job, { ...end, isRepeatable: true });
     return { kind: 'next' };
   }
   const rejection = taskFailureFor(error, task.param.input);
   const failure = rejection ?? (isFree ? undefined : providerFailures.failed);
-  if (failure !== undefined) return await endJobWithTaskFailure(attempt, job, failure, end);
-  await endJob(deps, job, end);
+  if (failure !== undefined) return await endJobAndRecordTaskFailure(attempt, job, failure, end);
+  await endAndCountJob(deps, job, end);
   return { kind: 'next' };
 }
 
@@ -82,8 +82,8 @@ export async function endFailedJob(
 async function mayRepeatRefused(
   db: Database,
   taskId: string,
-  { onRefusedOutput }: Pick<JobTerms, 'onRefusedOutput'>,
-  { kind, about }: UpstreamError,
+  { onRefusedOutput }: Pick<FrozenJobTerms, 'onRefusedOutput'>,
+  { kind, about }: UpstreamErrorReason,
 ): Promise<boolean> {
   const isOutput = about === 'output' || about === 'sound';
   if (kind !== 'content' || !isOutput || onRefusedOutput !== 'resubmit') return false;
@@ -113,17 +113,17 @@ export async function endLostJob(
   const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
   if (terms.onLostJob === 'fail' || job.resubmissions >= maxResubmissions) {
     deps.log.error({ ...jobLogFields(job), detail }, why);
-    return await endJobWithTaskFailure(attempt, job, providerFailures.unavailable, { ...end, isSettled });
+    return await endJobAndRecordTaskFailure(attempt, job, providerFailures.unavailable, { ...end, isSettled });
   }
   deps.log.warn({ ...jobLogFields(job), detail, why }, 'job resubmitted');
   // Its slot is released, or the next job would wait for it.
-  const isEnded = await endJob(deps, job, { ...end, isSettled: true });
+  const isEnded = await endAndCountJob(deps, job, { ...end, isSettled: true });
   if (isEnded) deps.events.emit({ kind: 'provider_resubmission', provider: provider.name });
   return { kind: 'next' };
 }
 
 /** `hasCost`: the cost of the job was recorded when it ended. */
-export function endAfterCancel(outcome: CancelOutcome | undefined, { hasCost }: { readonly hasCost: boolean }) {
+export function jobEndAfterCancel(outcome: CancelOutcome | undefined, { hasCost }: { readonly hasCost: boolean }) {
   const isSettled = outcome === 'cancelled' || outcome === 'ended';
   return { outcome: 'abandoned', cost: hasCost ? undefined : 'unknown', isSettled } as const;
 }

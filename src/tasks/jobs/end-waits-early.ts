@@ -1,16 +1,16 @@
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // An operator ends waits early. A cooldown ends as it does automatically: its breaker is half open, and one task tries the provider. Slots,
 // jobs and the order of the queue stay, so a woken task does what it would have done later.
 
 /** More tasks than providers have slots need no waking. */
-export const maxRetried = 100;
+export const maxWokenTasks = 100;
 
-const endCooldownsOfTask = none<[taskId: string]>({
+const endCooldownsOfTask = noRows<[taskId: string]>({
   name: 'end-cooldowns-of-task',
   text: `
 update provider_pools set cooling_until = now()
@@ -19,11 +19,11 @@ where cooling_until > now() and pool in (select pool from slot_waits where task_
 
 const findTaskToRetry = maybeOne<{ readonly accountId: string; readonly isUnfinished: boolean }, [taskId: string]>({
   name: 'find-task-to-retry',
-  text: `select account_id as "accountId", ${unfinishedCondition} as "isUnfinished" from tasks where id = $1`,
+  text: `select account_id as "accountId", ${unfinishedTaskSql} as "isUnfinished" from tasks where id = $1`,
 });
 
 /** Ends the wait of a task. Returns undefined for an unknown task; a task that has ended is left alone. */
-export function retryTaskAs(
+export function endWaitOfTaskAs(
   db: Database,
   actor: Actor,
   { taskId, reason }: { readonly taskId: string; readonly reason: string },
@@ -37,7 +37,7 @@ export function retryTaskAs(
   });
 }
 
-const endCooldownsOfProvider = none<[provider: string]>({
+const endCooldownsOfProvider = noRows<[provider: string]>({
   name: 'end-cooldowns-of-provider',
   text: 'update provider_pools set cooling_until = now() where provider = $1 and cooling_until > now()',
 });
@@ -49,19 +49,19 @@ const listWaitingFor = many<{ readonly taskId: string }, [provider: string]>({
 select task_id as "taskId" from (
   (select w.task_id, 1 as part, w.ticket as position from provider_pools p
     cross join lateral (
-      select task_id, ticket from slot_waits where pool = p.pool order by ticket, queued_at, task_id limit ${maxRetried}
+      select task_id, ticket from slot_waits where pool = p.pool order by ticket, queued_at, task_id limit ${maxWokenTasks}
     ) w
     where provider = $1)
   union all
   (select id, 2, row_number() over (order by created_at) from tasks
-    where ${unfinishedCondition} and retry_at > now() and not exists (select from slot_waits where task_id = tasks.id)
+    where ${unfinishedTaskSql} and retry_at > now() and not exists (select from slot_waits where task_id = tasks.id)
       and exists (select from provider_jobs where task_id = tasks.id and provider = $1 and outcome is null)
-    order by created_at limit ${maxRetried})
-) waiting order by part, position, task_id limit ${maxRetried}`,
+    order by created_at limit ${maxWokenTasks})
+) waiting order by part, position, task_id limit ${maxWokenTasks}`,
 });
 
 /** Returns the tasks to be woken. */
-export function retryProviderAs(
+export function endWaitsForProviderAs(
   db: Database,
   actor: Actor,
   { provider, reason }: { readonly provider: string; readonly reason: string },

@@ -1,14 +1,14 @@
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, none, one } from '../../platform/database/statement.ts';
-import { mayExist } from './job-states.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { jobMayExistSql } from './job-states.ts';
 import type { JobCost, JobRowKey } from './provider-jobs.ts';
-import { isReservedSql } from './provider-pools.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { isReservedJobSql } from './provider-pools.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was
 // lost. A task that has ended gets no intent; the job of one that ends afterwards is stopped.
 
-const taskIsUnfinished = `exists (select from tasks where id = $1 and ${unfinishedCondition})`;
+const taskIsUnfinished = `exists (select from tasks where id = $1 and ${unfinishedTaskSql})`;
 
 type Intended = Pick<JobRowKey, 'ordinal'>;
 
@@ -49,7 +49,7 @@ export const intendReservedJob = maybeOne<Intended, [job: ReservedJob]>({
 with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
 update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
   cost_micros = $7, cost_currency = $8, cost_basis = $9
-where task_id = $1 and ordinal = $2 and pool = $3 and ${isReservedSql} and ${taskIsUnfinished}
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReservedJobSql} and ${taskIsUnfinished}
 returning ordinal`,
   values: ({ taskId, ordinal, pool, configHash, config, jobId, cost }) => {
     const costs = [cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
@@ -94,7 +94,7 @@ export async function recordCreatedJob(
 }
 
 /** Records what an upstream responded to a create that it did not answer with a job, for operators. */
-export const recordCreateResponse = none<[job: JobRowKey, detail: string]>({
+export const recordUnusableCreateResponse = noRows<[job: JobRowKey, detail: string]>({
   name: 'record-create-response',
   text: `
 update provider_jobs set detail = left($3, 8192) where task_id = $1 and ordinal = $2 and job_id is null and outcome is null`,
@@ -102,7 +102,7 @@ update provider_jobs set detail = left($3, 8192) where task_id = $1 and ordinal 
 });
 
 /** Counts a run whose connection broke, and returns the number of lost runs of the job. */
-export const recordLostRun = one<{ readonly lostRuns: number }, [job: JobRowKey]>({
+export const incrementLostRuns = one<{ readonly lostRuns: number }, [job: JobRowKey]>({
   name: 'record-lost-run',
   text: `
 update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
@@ -148,7 +148,7 @@ export const countOtherUnansweredCreates = one<{ readonly rivals: number }, [cre
   text: `
 select count(*)::int as rivals from provider_jobs
 where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null
-  and intended_at is not null and (${mayExist})
+  and intended_at is not null and (${jobMayExistSql})
   and intended_at > to_timestamp($4::float8 / 1000) - interval '10 minutes'`,
   values: ({ pool, taskId, ordinal, intendedAt }) => [pool, taskId, ordinal, intendedAt],
 });

@@ -1,16 +1,16 @@
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, none } from '../../platform/database/statement.ts';
-import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { finishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { lateCreateWindowMs } from './job-creates.ts';
 import type { JobOutcome } from './job-states.ts';
 import type { JobCost, JobRowKey, ProviderJob } from './provider-jobs.ts';
-import { mayRunSql } from './provider-pools.ts';
+import { jobMayStillRunSql } from './provider-pools.ts';
 
 // A job ends upstream, which frees its slot; then its outcome is recorded; and a job that may still run is settled later.
 
 /** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
-export const freeSlotAndRecordCost = none<[job: JobRowKey & { readonly cost?: JobCost | 'unknown' | undefined }]>({
+export const freeSlotAndRecordCost = noRows<[job: JobRowKey & { readonly cost?: JobCost | 'unknown' | undefined }]>({
   name: 'record-upstream-end',
   text: `
 update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::text is null then cost_micros else $3 end,
@@ -88,7 +88,7 @@ returning provider, pool, outcome`,
 });
 
 /** A job that may still run, and cost, upstream although its task has ended. */
-export type UnsettledJob = JobRowKey & {
+export type LeftoverJob = JobRowKey & {
   readonly provider: string;
   readonly jobId: string | undefined;
   /** True if the task ended more than a day ago. */
@@ -97,18 +97,18 @@ export type UnsettledJob = JobRowKey & {
 
 type UnsettledPage = {
   readonly minAgeMs: number;
-  readonly after?: UnsettledJob | undefined;
+  readonly after?: LeftoverJob | undefined;
   readonly limit: number;
 };
 
 /** Lists jobs of ended tasks that may still run upstream, oldest first. Creates that may still be in flight are left out. */
-export const listUnsettledJobs = many<UnsettledJob, [page: UnsettledPage]>({
+export const listLeftoverJobs = many<LeftoverJob, [page: UnsettledPage]>({
   name: 'list-unsettled-provider-jobs',
   text: `
 select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
 from provider_jobs j join tasks t on t.id = j.task_id
 where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
-  and t.${finishedCondition} and t.completed_at < now() - $1 * interval '1 millisecond'
+  and t.${finishedTaskSql} and t.completed_at < now() - $1 * interval '1 millisecond'
   and (j.job_id is not null or j.intended_at < now() - ${lateCreateWindowMs} * interval '1 millisecond')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
@@ -125,7 +125,7 @@ const settle = maybeOne<EndedJob & { readonly isFirst: boolean }, [settlement: S
   name: 'settle-provider-job',
   text: `
 update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
-where task_id = $1 and ordinal = $2 and ${mayRunSql}
+where task_id = $1 and ordinal = $2 and ${jobMayStillRunSql}
 returning ${endedColumns}, ended_at = now() as "isFirst"`,
   values: ({ taskId, ordinal, outcome, cost }) => [taskId, ordinal, outcome, cost],
 });
@@ -134,7 +134,7 @@ returning ${endedColumns}, ended_at = now() as "isFirst"`,
  * Commits that the job of an ended task has stopped, or finished too late. Returns a job that was abandoned before only if it finished
  * after all.
  */
-export async function settleProviderJob(db: Database, settlement: Settlement): Promise<EndedJob | undefined> {
+export async function recordLeftoverJobEnd(db: Database, settlement: Settlement): Promise<EndedJob | undefined> {
   const row = await settle(db, settlement);
   return row?.isFirst === true || settlement.outcome === 'late_success' ? row : undefined;
 }

@@ -6,13 +6,13 @@ type JobStateRule = {
   /** Condition on a row of `provider_jobs` in this state; an open job also has no outcome. */
   readonly row: string;
   /** The file in `activities/generation` whose step continues an open job. A state without one is an end, and the `outcome` of the row. */
-  readonly step?: 'submit-job' | 'run-in-request' | 'recover-job' | 'follow-job' | 'fetch-and-stage-video';
+  readonly step?: 'submit-job' | 'run-in-request' | 'resume-or-look-up-job' | 'follow-job' | 'fetch-and-stage-video';
   /** True for an end after which the job may still run, and cost, upstream, until the row is settled. */
   readonly mayRun?: boolean;
   readonly leadsTo: readonly string[];
 };
 
-export const jobStates = {
+export const jobStateTable = {
   reserved: {
     means: 'A slot is leased, and nothing was sent.',
     row: 'intended_at is null',
@@ -22,7 +22,7 @@ export const jobStates = {
   unanswered: {
     means: 'The intent is committed. The create is in flight, or its response was lost.',
     row: 'intended_at is not null and job_id is null',
-    step: 'recover-job',
+    step: 'resume-or-look-up-job',
     leadsTo: ['running', 'fail', 'not_created', 'refused', 'abandoned'],
   },
   in_request: {
@@ -76,18 +76,18 @@ export const jobStates = {
   },
 } as const satisfies Readonly<Record<string, JobStateRule>>;
 
-export type JobState = keyof typeof jobStates;
+export type JobState = keyof typeof jobStateTable;
 export type OpenJobState = {
-  [State in JobState]: (typeof jobStates)[State] extends { step: string } ? State : never;
+  [State in JobState]: (typeof jobStateTable)[State] extends { step: string } ? State : never;
 }[JobState];
 export type JobOutcome = Exclude<JobState, OpenJobState>;
 
 /** The same table for code that reads any state; a transition to an unknown state does not compile. */
 export const jobStateRules: Readonly<Record<JobState, JobStateRule & { readonly leadsTo: readonly JobState[] }>> = {
-  ...jobStates,
+  ...jobStateTable,
 };
 
-const names = Object.keys(jobStates) as JobState[]; // the keys of the declaration
+const names = Object.keys(jobStateTable) as JobState[]; // the keys of the declaration
 
 export const jobOutcomes: readonly JobOutcome[] = names.filter((name): name is JobOutcome => !isOpen(name));
 
@@ -96,7 +96,7 @@ function isOpen(state: JobState): state is OpenJobState {
 }
 
 /** Condition on a row of `provider_jobs` that has no end, or one after which its job may still run upstream. */
-export const mayExist = [
+export const jobMayExistSql = [
   'outcome is null',
   ...jobOutcomes.flatMap((name) => (jobStateRules[name].mayRun === true ? jobStateRules[name].row : [])),
 ].join(' or ');

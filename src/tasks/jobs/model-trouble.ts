@@ -1,4 +1,4 @@
-import type { Catalogue, CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue, CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
 import { rejectedCodes } from '../../catalogue/tasks/fail-code.ts';

@@ -1,8 +1,8 @@
 import { v5 as uuidv5 } from 'uuid';
-import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
-import { remainingTiersOf } from '../../catalogue/models/upstreams-for-task.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
+import { untriedTiersForTask } from '../../catalogue/models/upstreams-for-task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Providers } from '../../providers/open-providers.ts';
+import type { ProviderOpener } from '../../providers/open-providers.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { JobBase, JobInState, AttemptEndWithoutVideo } from './attempt-job.ts';
@@ -17,7 +17,7 @@ export type RoutingDeps = {
   readonly db: Database;
   /** The models of the catalogue in force. */
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
-  readonly providers: Providers;
+  readonly providers: ProviderOpener;
   readonly switches: {
     /** True while the provider takes no new task. */
     readonly isDisabled: (provider: string) => Promise<boolean>;
@@ -43,7 +43,7 @@ export async function findOpenOrReserveJob(
   const open = jobs.find(({ outcome }) => outcome === undefined || outcome === 'success');
   if (open !== undefined) {
     const earlier = jobs.filter(({ ordinal }) => ordinal < open.ordinal);
-    const jobKey = jobKeyOf(task.taskId, open.provider, earlier);
+    const jobKey = jobNameAtProvider(task.taskId, open.provider, earlier);
     return { kind: 'resumed', row: open, jobKey, resubmissions: countLost(earlier) };
   }
   // A row whose create was never sent is used again.
@@ -87,7 +87,7 @@ async function reserveJob(
       const { provider, limit, pool } = entry;
       const open = deps.providers.ofEntry(entry);
       if (open === undefined) continue;
-      const jobKey = jobKeyOf(taskId, provider, jobs);
+      const jobKey = jobNameAtProvider(taskId, provider, jobs);
       const job = { state: 'reserved', taskId, ordinal, jobKey, open, entry, resubmissions: countLost(jobs) } as const;
       if (open.provider.runs === 'here') {
         if (!(await deps.switches.isDisabled(provider))) return { kind: 'job', job: { ...job, pool: undefined } };
@@ -119,7 +119,7 @@ async function candidates(deps: RoutingDeps, task: RoutedTask, jobs: readonly Pr
   const again = repeatedJob(jobs);
   const used = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
   if (again !== undefined && !isRefusedAfter(jobs, again)) used.delete(again.provider);
-  const routes = remainingTiersOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
+  const routes = untriedTiersForTask({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
   return again === undefined
     ? routes
     : routes.map((tier) => tier.filter(({ provider }) => provider === again.provider));
@@ -170,7 +170,7 @@ function countLost(jobs: readonly ProviderJob[]): number {
  * Names a job. A create that was not accepted is repeated under the same name: if it arrives late after all, both mean the same
  * job. The first provider's first job has the task's id, under which operators find it.
  */
-export function jobKeyOf(taskId: string, provider: string, earlier: readonly ProviderJob[]): string {
+export function jobNameAtProvider(taskId: string, provider: string, earlier: readonly ProviderJob[]): string {
   const hadJob = ({ outcome }: ProviderJob) => outcome === 'fail' || outcome === 'abandoned';
   const ended = earlier.filter((job) => job.provider === provider && hadJob(job)).length;
   const isFirst = (earlier[0]?.provider ?? provider) === provider && ended === 0;

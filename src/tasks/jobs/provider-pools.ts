@@ -1,7 +1,7 @@
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, none, one } from '../../platform/database/statement.ts';
-import { jobStates, mayExist } from './job-states.ts';
+import { many, noRows, one } from '../../platform/database/statement.ts';
+import { jobStateTable, jobMayExistSql } from './job-states.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
@@ -11,13 +11,13 @@ import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 const lease = `interval '60 s'`;
 
 /** Condition on a row of `provider_jobs` whose reservation is valid and was not used for a create. */
-export const isReservedSql = `${jobStates.reserved.row} and outcome is null and reserved_at > now() - ${lease}`;
+export const isReservedJobSql = `${jobStateTable.reserved.row} and outcome is null and reserved_at > now() - ${lease}`;
 
 /** Condition on a row of `provider_jobs` whose job may still run upstream. */
-export const mayRunSql = `settled_at is null and (${mayExist})`;
+export const jobMayStillRunSql = `settled_at is null and (${jobMayExistSql})`;
 
 /** Condition on a row of `provider_jobs` that takes a slot. So do a create without a response and a job that may still run. */
-export const takesSlotSql = `upstream_ended_at is null and ${mayRunSql}
+export const takesSlotSql = `upstream_ended_at is null and ${jobMayStillRunSql}
     and (intended_at is not null or reserved_at > now() - ${lease})`;
 
 export const cooldownReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
@@ -35,7 +35,7 @@ export type PoolFailure = {
 };
 
 /** Starts a cooldown of the pool. Failures during a cooldown do not count. */
-export const startCooldown = none<[failure: PoolFailure]>({
+export const startCooldown = noRows<[failure: PoolFailure]>({
   name: 'record-pool-failure',
   text: `
 update provider_pools set failures = failures + 1, cooling_reason = $4,
@@ -48,7 +48,7 @@ where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or coolin
 });
 
 /** Starts or extends a cooldown that ends when the operator has fixed the provider. */
-export const holdPoolForOperator = none<[pool: string, provider: string, holdMs: number]>({
+export const holdPoolForOperator = noRows<[pool: string, provider: string, holdMs: number]>({
   name: 'hold-pool',
   text: `
 insert into provider_pools (pool, provider, failures, cooling_until, cooling_reason)
@@ -58,13 +58,13 @@ on conflict (pool) do update set failures = greatest(provider_pools.failures, 1)
 });
 
 /** Closes the circuit breaker, because the upstream has accepted a job. */
-export const closeBreaker = none<[pool: string]>({
+export const closeBreaker = noRows<[pool: string]>({
   name: 'close-breaker',
   text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null where pool = $1 and failures > 0`,
 });
 
 /** Ends the pool's cooldown if it has one of these reasons. */
-export const endCooldown = none<[pool: string, reasons: readonly CooldownReason[]]>({
+export const endCooldown = noRows<[pool: string, reasons: readonly CooldownReason[]]>({
   name: 'end-cooldown',
   text: `
 update provider_pools set failures = 0, cooling_until = null, cooling_reason = null

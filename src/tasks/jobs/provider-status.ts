@@ -1,4 +1,4 @@
-import type { Catalogue } from '../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { listPools, listProviderSwitches } from './provider-pools.ts';
 

@@ -1,14 +1,14 @@
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
 import {
-  isReservedSql,
+  isReservedJobSql,
   type ProviderSwitchPosition,
   type CooldownReason,
-  mayRunSql,
+  jobMayStillRunSql,
   takesSlotSql,
 } from './provider-pools.ts';
 import type { JobRowKey } from './provider-jobs.ts';
-import { finishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { finishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
 // ours can overbook an upstream. Tasks without a slot wait in `slot_waits` and repeat their request:
@@ -55,7 +55,7 @@ from provider_pools p left join provider_switches s on s.provider = p.provider
 where pool = $1 for no key update of p`,
 });
 
-const insertPool = none<[pool: string, provider: string]>({
+const insertPool = noRows<[pool: string, provider: string]>({
   name: 'insert-pool',
   text: `insert into provider_pools (pool, provider) values ($1, $2) on conflict do nothing`,
 });
@@ -99,7 +99,7 @@ with taken as (
   order by ticket, queued_at, task_id limit $6 * ${countedPerSlot}
 ), queue as (
   select greatest(0, least($6 - slots, $7 - probes)) as free, case when exists (
-    select from provider_jobs where task_id = $1 and ordinal = $2 and pool = $3 and ${isReservedSql}
+    select from provider_jobs where task_id = $1 and ordinal = $2 and pool = $3 and ${isReservedJobSql}
   ) then 0 else (select count(*)::int from ahead) end as ahead from taken
 ), reserved as (
   insert into provider_jobs (task_id, ordinal, provider, pool, account_id, reserved_at, ticket)
@@ -162,14 +162,14 @@ async function lockedPool(db: Pick<Database, 'run'>, { pool, provider }: SlotReq
 }
 
 /** Removes reservations of ended tasks, and waits of tasks that have ended or wait elsewhere; a bounded number. */
-export const sweepSlots = none<[limit: number]>({
+export const sweepSlots = noRows<[limit: number]>({
   name: 'sweep-slots',
   text: `
 with expired as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
-    where pool is not null and upstream_ended_at is null and ${mayRunSql}
-      and intended_at is null and exists (select from tasks where id = task_id and ${finishedCondition})
+    where pool is not null and upstream_ended_at is null and ${jobMayStillRunSql}
+      and intended_at is null and exists (select from tasks where id = task_id and ${finishedTaskSql})
     limit $1
   ) one
   where j.task_id = one.task_id and j.ordinal = one.ordinal and j.intended_at is null and j.outcome is null
@@ -177,7 +177,7 @@ with expired as (
 delete from slot_waits w using (
   select task_id, pool from slot_waits
   where queued_at < now() - interval '10 minutes' and (due_at < now() - interval '1 hour'
-    or exists (select from tasks where id = task_id and ${finishedCondition}))
+    or exists (select from tasks where id = task_id and ${finishedTaskSql}))
   order by queued_at limit $1
 ) one
 where w.task_id = one.task_id and w.pool = one.pool`,

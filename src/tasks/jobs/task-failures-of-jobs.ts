@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../providers/provider-contract.ts';
+import type { UpstreamErrorReason } from '../../providers/provider-contract.ts';
 import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 
@@ -13,7 +13,7 @@ export const providerFailures = {
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
 } as const satisfies Readonly<Record<string, TaskFailure>>;
 
-const words: Readonly<Record<NonNullable<UpstreamError['about']>, string>> = {
+const words: Readonly<Record<NonNullable<UpstreamErrorReason['about']>, string>> = {
   prompt: 'the prompt',
   image: 'an image',
   video: 'a reference video',
@@ -23,7 +23,7 @@ const words: Readonly<Record<NonNullable<UpstreamError['about']>, string>> = {
 };
 
 /** Returns the failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
-export function taskFailureFor({ kind, about }: UpstreamError, input: TaskInput): TaskFailure | undefined {
+export function taskFailureFor({ kind, about }: UpstreamErrorReason, input: TaskInput): TaskFailure | undefined {
   if (kind === 'content') {
     const what = about === undefined ? 'the request' : words[about];
     const failMsg = sentence(`${what} was rejected by the content policy.`);

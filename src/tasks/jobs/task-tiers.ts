@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { CatalogueModel } from '../../catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, none } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/statement.ts';
 
 // The tiers of a waiting task's model are stored, because the model may leave the catalogue. Many tasks share one row.
 
@@ -9,7 +9,7 @@ type Tiers = CatalogueModel['tiers'];
 
 const maxBytes = 65_536;
 
-const saveTiers = none<[taskId: string, hash: string, text: string]>({
+const saveTiers = noRows<[taskId: string, hash: string, text: string]>({
   name: 'save-tiers',
   text: `
 with config as (insert into provider_configs (hash, config) values ($2, $3) on conflict do nothing)

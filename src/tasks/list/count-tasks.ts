@@ -1,6 +1,6 @@
 import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
-import { type CountFilter, filterValues, isInRangeSql, matchesFilter } from './task-filter.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { type CountFilter, filterParameterValues, isInRangeSql, matchesFilterSql } from './task-filter.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { type FailCode, type TaskState, unfinishedStates } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
@@ -30,10 +30,10 @@ const countGroups = many<CountedRow, [filter: CountFilter]>({
   name: 'count-tasks',
   plannedAnew: true,
   text: `
-select part, state, fail_code as "failCode", (count(*) filter (where ${matchesFilter}))::int as matching, count(*)::int as read
-from (${part('unfinished', unfinishedCondition)} union all ${part('failed', "state = 'fail'")} union all ${part('newest', 'true')}) tasks
+select part, state, fail_code as "failCode", (count(*) filter (where ${matchesFilterSql}))::int as matching, count(*)::int as read
+from (${part('unfinished', unfinishedTaskSql)} union all ${part('failed', "state = 'fail'")} union all ${part('newest', 'true')}) tasks
 group by part, state, fail_code`,
-  values: filterValues,
+  values: filterParameterValues,
 });
 
 function part(name: Part, condition: string): string {

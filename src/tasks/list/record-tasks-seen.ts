@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { CalledBy } from '../../accounts/keys/scopes-and-caller.ts';
-import type { Runner } from '../../platform/database/statement.ts';
+import type { StatementRunner } from '../../platform/database/statement.ts';
 import { recordTasksSeen } from '../accept/create-attempts.ts';
 
 /** Clients poll, and a task is recorded once. */
@@ -13,7 +13,7 @@ const maxRecorded = 50_000;
  */
 export type ReadTaskRecorder = { record(by: CalledBy, tasks: readonly { readonly taskId: string }[]): Promise<void> };
 
-export function createReadTaskRecorder(db: Runner, log: Logger): ReadTaskRecorder {
+export function createReadTaskRecorder(db: StatementRunner, log: Logger): ReadTaskRecorder {
   const recorded = new LRUCache<string, true>({ max: maxRecorded });
   return {
     record: async (by, tasks) => {

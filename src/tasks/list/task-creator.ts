@@ -17,11 +17,11 @@ export const creatorJsonSql = `case
   end`;
 
 /** The maker of a task; null for a task that an operator started by hand. */
-export const creatorColumn = `${creatorJsonSql} as "createdBy"`;
+export const creatorColumnSql = `${creatorJsonSql} as "createdBy"`;
 
 export const findTaskCreator = maybeOne<{ readonly createdBy: NamedCreator | undefined }, [taskId: string]>({
   name: 'find-task-maker',
-  text: `select ${creatorColumn} from tasks where id = $1`,
+  text: `select ${creatorColumnSql} from tasks where id = $1`,
 });
 
 const maxAhead = 1_000;

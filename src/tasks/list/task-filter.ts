@@ -1,7 +1,7 @@
 import type { FailCode } from '../../catalogue/tasks/fail-code.ts';
 import type { TaskSearch } from './task-search.ts';
 import type { TaskState } from '../../catalogue/tasks/task.ts';
-import { parametersOf } from '../../platform/database/sql-fragments.ts';
+import { namedParameters } from '../../platform/database/sql-fragments.ts';
 
 // The filters of lists, counts and exports of tasks, as SQL. A filter that is declared in the type does not compile without a parameter and
 // a condition below, an entry in filter-indexes.ts, and a query parameter in src/api/tasks/task-list-routes.ts.
@@ -13,7 +13,7 @@ import { parametersOf } from '../../platform/database/sql-fragments.ts';
 export const promptLexemesSql = `(array_to_tsvector(array['@' || account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
 
 /** SQL: the prompt of a task of the account has the words of a tsquery. */
-export const promptHas = (account: string, words: string): string =>
+export const promptHasWordsSql = (account: string, words: string): string =>
   `${promptLexemesSql} @@ (('''@' || ${account}::text || '''')::tsquery && to_tsquery('simple', ${words}))`;
 
 export type TaskFilter = {
@@ -40,14 +40,14 @@ export type CountFilter = Omit<TaskFilter, 'state' | 'failCodes'>;
 /** No index covers parts of ids, so a search for one reads the newest tasks only. Their ids are in the index that orders them. */
 export const maxSearchedTasks = 100_000;
 
-export type FilterValues = Omit<CountFilter, 'search'> & { readonly isSearch: boolean } & Partial<TaskSearch>;
+export type FilterParameterValues = Omit<CountFilter, 'search'> & { readonly isSearch: boolean } & Partial<TaskSearch>;
 
 export function withSearchValues<Filter extends CountFilter>({ search, ...filter }: Filter) {
   return { ...filter, isSearch: search !== undefined, ...search };
 }
 
 /** A statement with these conditions has these parameters first. */
-export const filterTypes = {
+export const filterParameterTypes = {
   accountId: 'uuid',
   fromMs: 'float8',
   toMs: 'float8',
@@ -59,8 +59,8 @@ export const filterTypes = {
   taskId: 'uuid',
   words: 'text',
 };
-const { $, values } = parametersOf<FilterValues>(filterTypes);
-export const filterValues = (filter: CountFilter) => values(withSearchValues(filter));
+const { $, values } = namedParameters<FilterParameterValues>(filterParameterTypes);
+export const filterParameterValues = (filter: CountFilter) => values(withSearchValues(filter));
 
 export const isOfAccountSql = `(${$.accountId} is null or account_id = ${$.accountId})`;
 export const createdFromSql = `coalesce(to_timestamp(${$.fromMs} / 1000), '-infinity')`;
@@ -82,8 +82,8 @@ const conditions: Readonly<Record<Exclude<keyof CountFilter, 'accountId' | 'from
     union all
     select id from tasks
     where ${$.words} is not null and account_id = ${$.accountId}
-      and ${promptHas($.accountId, $.words)}))`,
+      and ${promptHasWordsSql($.accountId, $.words)}))`,
 };
 
 /** The conditions beside `isInRangeSql`, on a row that is called `tasks`. */
-export const matchesFilter = Object.values(conditions).join('\n  and ');
+export const matchesFilterSql = Object.values(conditions).join('\n  and ');

@@ -2,18 +2,18 @@ import {
   type CountFilter,
   createdFromSql,
   createdToSql,
-  filterTypes,
-  type FilterValues,
+  filterParameterTypes,
+  type FilterParameterValues,
   isOfAccountSql,
-  matchesFilter,
+  matchesFilterSql,
   type TaskFilter,
   withSearchValues,
 } from './task-filter.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { many } from '../../platform/database/statement.ts';
-import { leastId, parametersOf } from '../../platform/database/sql-fragments.ts';
-import { creatorColumn, type NamedCreator } from './task-creator.ts';
+import { leastIdSql, namedParameters } from '../../platform/database/sql-fragments.ts';
+import { creatorColumnSql, type NamedCreator } from './task-creator.ts';
 import { taskColumns } from '../task-rows.ts';
 
 export type TaskListFilter = TaskFilter & {
@@ -27,8 +27,8 @@ export type ListedTask = Task & {
   readonly accountName?: string | undefined;
 };
 
-const { $, values: listValues } = parametersOf<Omit<TaskListFilter, 'search'> & FilterValues>({
-  ...filterTypes,
+const { $, values: listValues } = namedParameters<Omit<TaskListFilter, 'search'> & FilterParameterValues>({
+  ...filterParameterTypes,
   after: 'uuid',
   state: 'text',
   failCodes: 'text[]',
@@ -47,14 +47,14 @@ export const listTasks = many<ListedTask, [filter: TaskListFilter]>({
   name: 'list-tasks',
   plannedAnew: true,
   text: `
-select ${taskColumns}, ${creatorColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
+select ${taskColumns}, ${creatorColumnSql}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
 where ${isOfAccountSql} and created_at >= ${createdFromSql}
   and (created_at, id) < (
     case when ${$.after} is null then ${createdToSql} else (select created_at from tasks where id = ${$.after} and ${isOfAccountSql}) end,
-    coalesce(${$.after}, ${leastId}))
+    coalesce(${$.after}, ${leastIdSql}))
   and (${$.toMs} is null or created_at < to_timestamp(${$.toMs} / 1000))
   and ${Object.values(conditions).join('\n  and ')}
-  and ${matchesFilter}
+  and ${matchesFilterSql}
 order by created_at desc, id desc limit ${$.limit}`,
   values: (filter) => listValues(withSearchValues(filter)),
 });

@@ -1,5 +1,5 @@
 import type { Task } from '../../catalogue/tasks/task.ts';
-import { unfinishedCondition } from '../../catalogue/tasks/task-conditions.ts';
+import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { type AgedPageQuery, many, maybeOne, one } from '../../platform/database/statement.ts';
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
@@ -30,7 +30,7 @@ select id as "taskId", account_id as "accountId", model, state, (extract(epoch f
   coalesce((select true from provider_jobs
     where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
 from tasks
-where ${unfinishedCondition} and created_at < now() - $1 * interval '1 millisecond'
+where ${unfinishedTaskSql} and created_at < now() - $1 * interval '1 millisecond'
   and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
 order by created_at, id limit $3`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
@@ -40,11 +40,11 @@ order by created_at, id limit $3`,
  * Records since when (Unix milliseconds) the code of the task's workflow has
  * failed; undefined if it runs again. Returns undefined if that is not new.
  */
-export const markStuck = maybeOne<{ readonly id: string }, [taskId: string, since: number | undefined]>({
+export const recordStuckSince = maybeOne<{ readonly id: string }, [taskId: string, since: number | undefined]>({
   name: 'mark-stuck-task',
   text: `
 update tasks set stuck_since = to_timestamp($2::float8 / 1000)
-where id = $1 and ${unfinishedCondition}
+where id = $1 and ${unfinishedTaskSql}
   and stuck_since is distinct from to_timestamp($2::float8 / 1000)
 returning id`,
 });
@@ -53,5 +53,5 @@ export const countStuckTasks = one<{ tasks: number }>({
   name: 'count-stuck-tasks',
   text: `
 select count(*)::int as tasks from tasks
-where stuck_since is not null and ${unfinishedCondition}`,
+where stuck_since is not null and ${unfinishedTaskSql}`,
 });

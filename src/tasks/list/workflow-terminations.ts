@@ -1,5 +1,5 @@
-import { microsecondsOf, pageStartRow } from '../../platform/database/sql-fragments.ts';
-import { many, none } from '../../platform/database/statement.ts';
+import { microsecondsSql, pageStartRowSql } from '../../platform/database/sql-fragments.ts';
+import { many, noRows } from '../../platform/database/statement.ts';
 
 /** A workflow to be terminated because its task is final; `failAndRefund` inserts it. */
 export type WorkflowTermination = { readonly taskId: string; readonly reason: string; readonly dueAtUs: number };
@@ -11,13 +11,13 @@ export const listDueTerminations = many<
 >({
   name: 'list-due-terminations',
   text: `
-select task_id as "taskId", reason, ${microsecondsOf('due_at')} as "dueAtUs" from workflow_terminations
-where due_at <= now() and (due_at, task_id) > ${pageStartRow('$1', '$2')}
+select task_id as "taskId", reason, ${microsecondsSql('due_at')} as "dueAtUs" from workflow_terminations
+where due_at <= now() and (due_at, task_id) > ${pageStartRowSql('$1', '$2')}
 order by due_at, task_id limit $3`,
   values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });
 
-export const removeTermination = none<[taskId: string]>({
+export const removeTermination = noRows<[taskId: string]>({
   name: 'remove-termination',
   text: `delete from workflow_terminations where task_id = $1`,
 });

@@ -1,4 +1,4 @@
-import { generationQueues } from '../../catalogue/models/served-models.ts';
+import { generationQueues } from '../../catalogue/models/models-served-by-workers.ts';
 
 // The names of an installation's queues and workflows in Temporal.
 

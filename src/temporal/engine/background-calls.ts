@@ -10,7 +10,7 @@ import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
 import { isUnavailable } from '../connection/connect.ts';
 
 /** What the API has Temporal do; it reads progress in task-progress.ts. No answer to a client waits for a call, except for `testProvider`. */
-export function createEngineCalls(engine: WorkflowEngine, log: Log) {
+export function createBackgroundEngineCalls(engine: WorkflowEngine, log: Log) {
   const background: Pick<BackgroundCalls<never>, 'drain'>[] = [];
   const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {
     const calls = createBackgroundCalls<Input>(send, (err, input) => {

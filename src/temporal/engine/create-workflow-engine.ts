@@ -16,7 +16,7 @@ import type {
 import { callWithin } from '../connection/connect.ts';
 import { describeTaskWorkflow, describeWorkflow, unlessMissing } from './describe-workflow.ts';
 import { deleteTaskHistories } from './delete-task-histories.ts';
-import { endRetryPauses } from './end-retry-pauses.ts';
+import { endRetryPausesOfTask } from './end-retry-pauses.ts';
 import { searchAttributes } from '../connection/search-attributes.ts';
 
 const limitMs = 10_000;
@@ -29,7 +29,7 @@ export function createWorkflowEngine(client: Client, queues: TaskQueues): Workfl
     describeTask: (taskId) => describeTaskWorkflow(client, taskId),
     cancelWorkflow: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
     testProvider: (provider) => runProviderTest(client, queues, provider),
-    retryNow: (taskId) => endRetryPauses(client, taskId),
+    retryNow: (taskId) => endRetryPausesOfTask(client, taskId),
     terminateTask: async (taskId, reason) =>
       void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
     deleteTaskHistories: (taskId) => deleteTaskHistories(client, taskId),

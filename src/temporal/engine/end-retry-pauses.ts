@@ -9,7 +9,7 @@ const limitMs = 5_000;
  * Ends the pauses before the next attempts of a task's activities. Should an attempt begin between the two calls, Temporal requests it to
  * stop, and the next one continues its job: our database has the job before it is created.
  */
-export async function endRetryPauses(client: Client, taskId: string): Promise<boolean> {
+export async function endRetryPausesOfTask(client: Client, taskId: string): Promise<boolean> {
   const workflowId = taskWorkflowId(taskId);
   const described = await describeWorkflow(client, workflowId);
   if (described?.status !== 'running') return false;

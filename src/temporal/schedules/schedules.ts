@@ -94,7 +94,7 @@ export async function createMissingSchedule(client: Client, queues: TaskQueues, 
   return true;
 }
 
-export async function readSchedule(client: Client, queues: TaskQueues, name: ScheduleName) {
+export async function readScheduleState(client: Client, queues: TaskQueues, name: ScheduleName) {
   const id = scheduleId(queues, name);
   try {
     const { state } = await callWithin(client, limitMs, () => client.schedule.getHandle(id).describe());

@@ -1,17 +1,17 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
-import type { Emits } from '../../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
 import type { ScheduleCheckEvent } from './housekeeping-steps.ts';
 import { createMissingSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from '../connection/search-attributes.ts';
-import { repeat } from '../../platform/timing/repeat.ts';
+import { repeatUntilAborted } from '../../platform/timing/repeat.ts';
 
 export type WatchSchedulesDeps = {
   readonly client: Client;
   readonly queues: TaskQueues;
   readonly log: Log;
-  readonly events: Emits<ScheduleCheckEvent>;
+  readonly events: MetricEventSink<ScheduleCheckEvent>;
   readonly pauseMs: number;
 };
 
@@ -39,5 +39,5 @@ export async function watchSchedules(
     await Promise.all(scheduleNames.map((schedule) => check(schedule, registered)));
   };
   await checkAll();
-  await repeat(pauseMs, signal, checkAll);
+  await repeatUntilAborted(pauseMs, signal, checkAll);
 }

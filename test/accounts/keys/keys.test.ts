@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
-import { createKeyWithinLimit, listApiKeysAfter, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinAllLimits, listApiKeysAfter, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -218,11 +218,11 @@ test('409 the last free key is created once: a concurrent request waits for the 
   const { db } = service().database;
   const request = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
   await fillKeys(accountId, maxActiveKeys - 2);
-  let rival: ReturnType<typeof createKeyWithinLimit> | undefined;
+  let rival: ReturnType<typeof createKeyWithinAllLimits> | undefined;
   await db.transaction(async (run) => {
     await run({ name: 'test-lock', text: 'select 1 from accounts where id = $1 for no key update' }, [accountId]);
     await run(manyKeys, [accountId, 1]);
-    rival = createKeyWithinLimit(db, request);
+    rival = createKeyWithinAllLimits(db, request);
     const text = `
 select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%no key update%'`;
     await waitFor('the rival to wait', async () => (await db.run({ name: 'test-waiting', text }))[0]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKeyWithinLimit } from '../../../src/accounts/keys/keys.ts';
-import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { createKeyWithinAllLimits } from '../../../src/accounts/keys/keys.ts';
+import { listSpendCapsOfAccount } from '../../../src/accounts/limits/spend-caps.ts';
 import type { NewKey } from '../../../src/accounts/keys/key-record.ts';
 import { type Answer } from '../../support/service/http-client.ts';
 import { useKeys } from './keys-stage.ts';
@@ -21,7 +21,7 @@ function assertInvalid({ status, bytes }: Answer, expected: RegExp): void {
 async function limited(more: Partial<NewKey>) {
   const { accountId, key: full } = await owner();
   const newKey: NewKey = { accountId, name: 'limited', scopes: ['keys:write', 'tasks:write', 'tasks:read'], ...more };
-  const created = await createKeyWithinLimit(service().database.db, newKey);
+  const created = await createKeyWithinAllLimits(service().database.db, newKey);
   assert.ok(created.kind === 'made');
   return { accountId, full, key: created.key, keyId: created.apiKey.keyId };
 }
@@ -79,7 +79,7 @@ test('a key with caps lowers caps, and neither raises nor removes any: of its ow
     }
   }
   const caps = async () =>
-    (await listSpendCaps(service().database.db, accountId)).map(({ period, credits }) => [period, credits]);
+    (await listSpendCapsOfAccount(service().database.db, accountId)).map(({ period, credits }) => [period, credits]);
   const before = [
     ['total', 900],
     ['day', 100],
@@ -115,7 +115,7 @@ test('a key rotates no key that may do more, and its successor expires with it',
 test('a scope that the calling key lacks is refused where keys are made, too', async () => {
   const { accountId, keyId } = await limited({});
   const newKey: NewKey = { accountId, name: 'x', scopes: ['content:delete'] };
-  const refused = await createKeyWithinLimit(service().database.db, newKey, keyId);
+  const refused = await createKeyWithinAllLimits(service().database.db, newKey, keyId);
   assert.deepEqual(refused, {
     kind: 'beyond_caller',
     errors: [{ path: 'scopes', message: 'the calling key lacks the scope content:delete' }],

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { type CapChange, listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { type CapChange, listSpendCapsOfAccount, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -49,7 +49,7 @@ async function created(accountId: string): Promise<string> {
 }
 
 async function spentOf(accountId: string): Promise<Readonly<Record<string, number>>> {
-  const caps = await listSpendCaps(database.db, accountId);
+  const caps = await listSpendCapsOfAccount(database.db, accountId);
   return Object.fromEntries(caps.map(({ period, spent }) => [period, spent / price]));
 }
 

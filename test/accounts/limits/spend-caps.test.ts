@@ -4,17 +4,17 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
-import { createKeyWithinLimit, rotateAccountKey } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinAllLimits, rotateAccountKey } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import {
   type CapChange,
   type CapSubject,
-  listSpendCaps,
+  listSpendCapsOfAccount,
   setCapsInTransaction,
   setSpendCaps,
 } from '../../../src/accounts/limits/spend-caps.ts';
-import { type Database, DatabaseUnavailable, readRow } from '../../../src/platform/database/database.ts';
-import { acceptCappedTask } from '../../../src/tasks/accept/accept-statement.ts';
+import { type Database, DatabaseUnavailableError, readRow } from '../../../src/platform/database/database.ts';
+import { acceptCappedTaskStatement } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { acceptWithRetry, createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -38,7 +38,7 @@ type Client = { readonly accountId: string; readonly by: { readonly kind: 'key';
 const newAccount = () => createAccount(database.db, { name: 'caps', credits: 1_000 * price });
 
 async function newKey(accountId: string, caps?: CapChange): Promise<Client> {
-  const made = await createKeyWithinLimit(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
+  const made = await createKeyWithinAllLimits(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
   assert.ok(made.kind === 'made');
   return { accountId, by: { kind: 'key', keyId: made.apiKey.keyId } };
 }
@@ -55,7 +55,11 @@ async function setCap({ accountId }: Client, subject: CapSubject, change: CapCha
 }
 
 async function spentOf({ accountId }: Client): Promise<readonly (readonly [string, string, number])[]> {
-  return (await listSpendCaps(database.db, accountId)).map(({ subject, period, spent }) => [subject, period, spent]);
+  return (await listSpendCapsOfAccount(database.db, accountId)).map(({ subject, period, spent }) => [
+    subject,
+    period,
+    spent,
+  ]);
 }
 
 test('a key that is revoked after the checks, and before the charge, is refused', async () => {
@@ -67,7 +71,7 @@ test('a key that is revoked after the checks, and before the charge, is refused'
     transaction: (work) =>
       db.transaction((run) =>
         work(async (statement, values) => {
-          if (statement.name === acceptCappedTask.name) await db.run(revoke, [client.by.keyId]);
+          if (statement.name === acceptCappedTaskStatement.name) await db.run(revoke, [client.by.keyId]);
           return run(statement, values);
         }),
       ),
@@ -146,7 +150,7 @@ test('a create whose commit is uncertain is charged once, and counts once', asyn
     transaction: async (work) => {
       const result = await database.db.transaction(work);
       commits += 1;
-      if (commits === 1) throw new DatabaseUnavailable(true, new Error('the response to the commit was lost'));
+      if (commits === 1) throw new DatabaseUnavailableError(true, new Error('the response to the commit was lost'));
       return result;
     },
   });
@@ -197,7 +201,7 @@ test('a rotated key shares the cap of the key before it', async () => {
   const rotated: Client = { ...client, by: { kind: 'key', keyId: made.apiKey.keyId } };
   assert.equal((await accept(taskOf(rotated))).kind, 'accepted');
   for (const either of [client, rotated]) assert.equal((await accept(taskOf(either))).kind, 'spend_cap_reached');
-  const [cap] = await listSpendCaps(database.db, client.accountId);
+  const [cap] = await listSpendCapsOfAccount(database.db, client.accountId);
   assert.equal(cap?.subjectId, made.apiKey.keyId);
 });
 
@@ -261,7 +265,11 @@ test('removing a cap leaves those of other periods and subjects; a stranger has 
   await setCap(client, { kind: 'account', id: accountId }, { day: 3, total: 4 });
   await setCap(client, { kind: 'key', id: client.by.keyId }, { total: null });
   const caps = async () =>
-    (await listSpendCaps(database.db, accountId)).map(({ subject, period, credits }) => [subject, period, credits]);
+    (await listSpendCapsOfAccount(database.db, accountId)).map(({ subject, period, credits }) => [
+      subject,
+      period,
+      credits,
+    ]);
   const left = [
     ['account', 'day', 3],
     ['account', 'total', 4],

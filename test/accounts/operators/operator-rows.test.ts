@@ -5,12 +5,12 @@ import { createKeyTouches } from '../../../src/accounts/keys/key-touches.ts';
 import { createKeyUnchecked, listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import {
   createOperator,
-  findAndTouchOperator,
+  findAndTouchOperatorByKey,
   listOperators,
   revokeOperator,
 } from '../../../src/accounts/operators/operator-keys.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -24,7 +24,7 @@ const minuteMs = 60_000;
 let operators = 0;
 
 /** An operator with these columns, and the key; ids grow with each. */
-async function addOperator(db: Runner, row: Readonly<Record<string, unknown>> = {}) {
+async function addOperator(db: StatementRunner, row: Readonly<Record<string, unknown>> = {}) {
   const key = generateApiKey('operator');
   const name = `operator ${(operators += 1)}`;
   const id = `00000000-0000-4000-8000-${String(operators).padStart(12, '0')}`;
@@ -32,7 +32,7 @@ async function addOperator(db: Runner, row: Readonly<Record<string, unknown>> = 
   return { id, name, key };
 }
 
-async function usedMs(db: Runner, table: 'operators' | 'api_keys') {
+async function usedMs(db: StatementRunner, table: 'operators' | 'api_keys') {
   const text = `select name, (extract(epoch from now() - last_used_at) * 1000)::int as ms from ${table}`;
   const rows = await db.run<{ name: string; ms: number | null }>({ name: `test-used-${table}`, text });
   return Object.fromEntries(rows.map(({ name, ms }) => [name, ms]));
@@ -51,12 +51,12 @@ test('an operator is found by the key until it is revoked or expires, and its us
       [{ revoked_at: ago(0) }, false, null],
     ] as const) {
       const { id, name, key } = await addOperator(db, row);
-      const found = await findAndTouchOperator(db, key);
+      const found = await findAndTouchOperatorByKey(db, key);
       assert.deepEqual(found, isFound ? { operatorId: id, name } : undefined, JSON.stringify(row));
       expected[name] = used;
     }
-    assert.equal(await findAndTouchOperator(db, generateApiKey('operator')), undefined);
-    assert.equal(await findAndTouchOperator(db, generateApiKey()), undefined);
+    assert.equal(await findAndTouchOperatorByKey(db, generateApiKey('operator')), undefined);
+    assert.equal(await findAndTouchOperatorByKey(db, generateApiKey()), undefined);
     assert.deepEqual(await usedMs(db, 'operators'), expected);
   }));
 

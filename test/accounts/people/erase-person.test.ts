@@ -13,7 +13,7 @@ import { createUser, findUser } from '../../../src/accounts/people/users.ts';
 import { createOneTimeLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -243,7 +243,7 @@ test('an operator who erases another person is named', async () => {
 });
 
 /** A person with a row of each kind, who has caused an event and an action about someone else, too. */
-async function addTraces(db: Runner, name: string, accountId: string): Promise<string> {
+async function addTraces(db: StatementRunner, name: string, accountId: string): Promise<string> {
   const email = `${name}@traces.example`;
   const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator: true });
   const bytes = (what: string) => createHash('sha256').update(`${what} ${name}`).digest();
@@ -284,7 +284,7 @@ async function addTraces(db: Runner, name: string, accountId: string): Promise<s
 }
 
 /** Every row of the tables that an erasure changes, as text. */
-async function rowsOfPeople(db: Runner): Promise<readonly string[]> {
+async function rowsOfPeople(db: StatementRunner): Promise<readonly string[]> {
   const tables = `memberships one_time_links sign_in_tries security_events operator_actions prices provider_switches
     pending_proofs oidc_identities passkeys sessions users`.split(/\s+/);
   const rows: string[] = [];

@@ -4,7 +4,7 @@ import {
   accountsOfUser,
   deleteMembership,
   findMembership,
-  grantAccess,
+  raiseRightsByInvitation,
   shareLockOldestOpenAccount,
   lockOpenAccounts,
   setMembership,
@@ -80,7 +80,7 @@ test('retention deletes those without an account: not who joins, not who has ano
   assert.deepEqual(await unattached(...all), [never.email]);
   for (const { userId } of [joins, stays, operator]) await deleteMembership(db, accountId, userId);
   assert.deepEqual(await unattached(...all), [joins.email, never.email]);
-  await grantAccess(db, joins, { accountId, role: 'viewer', isOperator: false });
+  await raiseRightsByInvitation(db, joins, { accountId, role: 'viewer', isOperator: false });
   assert.deepEqual(await unattached(...all), [never.email]);
 });
 
@@ -95,7 +95,7 @@ test('an invitation raises a role and never lowers it, and ends the sessions of 
     const user = await newUser();
     if (before_ !== undefined) await setMembership(db, accountId, user.userId, before_);
     await createSession(db, user.userId, { address: '192.0.2.1', userAgent: 'browser' });
-    await grantAccess(db, user, { accountId, role, isOperator: false });
+    await raiseRightsByInvitation(db, user, { accountId, role, isOperator: false });
     return [(await findMembership(db, accountId, user.userId))?.role, await sessionsOf(user)];
   };
   for (const [earlier, role, expected, sessions] of [
@@ -115,10 +115,10 @@ test('an invitation makes an operator, with or without an account, and takes tha
   const [user, operator] = [await newUser(), await newUser(true)];
   for (const { userId } of [user, operator]) await createSession(db, userId, { address: '192.0.2.1', userAgent: '' });
   const accountId = await newAccount();
-  await grantAccess(db, user, { isOperator: true });
-  await grantAccess(db, operator, { isOperator: true });
+  await raiseRightsByInvitation(db, user, { isOperator: true });
+  await raiseRightsByInvitation(db, operator, { isOperator: true });
   await setMembership(db, accountId, operator.userId, 'owner');
-  await grantAccess(db, operator, { accountId, role: 'viewer', isOperator: false });
+  await raiseRightsByInvitation(db, operator, { accountId, role: 'viewer', isOperator: false });
   const text = `select email, is_operator as "isOperator", (select count(*)::int from sessions where user_id = users.id) as sessions
     from users where id = any($1::uuid[]) order by email`;
   assert.deepEqual(

@@ -4,7 +4,7 @@ import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { listMembers, listPeople } from '../../../src/accounts/people/person-list.ts';
 import { createUser, setUserDisabled } from '../../../src/accounts/people/users.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -20,7 +20,7 @@ before(async () => {
 after(() => database.close());
 
 /** Ada owns one account and views the other, Bea is a member of the first, and Cyd is an operator. */
-async function newPeople(db: Runner) {
+async function newPeople(db: StatementRunner) {
   const newUser = async (name: string, isOperator: boolean) =>
     (await createUser(db, { email: `${name}@example.com`, passwordHash: undefined, isOperator })).userId;
   const [cyd, bea, ada] = [await newUser('cyd', true), await newUser('bea', false), await newUser('ada', false)];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import { documentedTaskRequest } from '../../../src/tasks/accept/documented-task-request.ts';
+import { documentedTaskRequestSchema } from '../../../src/tasks/accept/documented-task-request.ts';
 import type { Operation } from '../../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -78,7 +78,7 @@ type Fields = { readonly names: readonly string[]; readonly required: readonly s
 
 function fieldsOf({ path, query, body, createsTask, shape }: Operation): Fields {
   const isOurs = createsTask === true && shape === undefined;
-  const schema = isOurs ? documentedTaskRequest(service.deps.catalogue()) : (query ?? body);
+  const schema = isOurs ? documentedTaskRequestSchema(service.deps.catalogue()) : (query ?? body);
   const ofPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   if (schema === undefined) return { names: ofPath, required: ofPath };
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });

@@ -26,7 +26,7 @@ import {
 import { createOneTimeLink, findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createSession, isSessionStored } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { origin, shell } from '../../support/service/person.ts';
@@ -39,14 +39,14 @@ before(async () => {
 });
 after(() => database.close());
 
-const newUser = (db: Runner, name: string, isOperator = false) =>
+const newUser = (db: StatementRunner, name: string, isOperator = false) =>
   createUser(db, { email: `${name}@example.com`, passwordHash: 'hash', isOperator });
 
-const run = (db: Runner, text: string, values: readonly unknown[] = []) =>
+const run = (db: StatementRunner, text: string, values: readonly unknown[] = []) =>
   db.run({ name: 'test-users', text, plannedAnew: true }, values);
 
 /** The person with a session and an open link. */
-async function newPerson(db: Runner, name: string, isOperator = false) {
+async function newPerson(db: StatementRunner, name: string, isOperator = false) {
   const user = await newUser(db, name, isOperator);
   const { sessionId } = (await createSession(db, user.userId, origin)).session;
   const { token } = await createOneTimeLink(db, { purpose: 'reset', email: user.email, isOperator: false });

@@ -12,13 +12,13 @@ import {
   listInvitationsToEmail,
   listOperatorInvitations,
   withdrawInvitation,
-  withdrawInvitationsToEmail,
+  withdrawInvitationsByEmailAndAccount,
   withdrawLinksToEmail,
   withdrawResetLinks,
   withdrawSetupLinks,
 } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { hashToken, newToken } from '../../../src/platform/secrets/secret-token.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -39,7 +39,7 @@ const [email, stranger] = ['a@example.com', 'b@example.com'];
 const by = { actor: 'ada', origin };
 
 /** An invitation to the account, unless `row` says otherwise; ids grow with each link. */
-async function addLink(db: Runner, row: Readonly<Record<string, unknown>> = {}) {
+async function addLink(db: StatementRunner, row: Readonly<Record<string, unknown>> = {}) {
   const [token, linkId] = [newToken(), `00000000-0000-4000-8000-${String((links += 1)).padStart(12, '0')}`];
   const about = { id: linkId, hash: hashToken(token), purpose: 'invite', email, expires_at: ago(-5) };
   await insertRow(db, 'one_time_links', { ...about, account_id: accountId, role: 'member', ...row });
@@ -52,7 +52,7 @@ const setup = { ...noAccount, purpose: 'setup', email: null };
 const reset = { ...noAccount, purpose: 'reset' };
 
 type Added = Awaited<ReturnType<typeof addLink>>;
-const openOnes = async (db: Runner, all: readonly Added[]) => {
+const openOnes = async (db: StatementRunner, all: readonly Added[]) => {
   const found = await Promise.all(all.map(async ({ token }) => (await findLink(db, token)) !== undefined));
   return all.filter((_link, index) => found[index]).map(({ linkId }) => all.findIndex((one) => one.linkId === linkId));
 };
@@ -196,11 +196,16 @@ test('a withdrawal ends the links that it names and no other ones, and is an eve
       ['no invitation', (of: Added[]) => withdrawInvitation(db, by, of[4]?.linkId ?? ''), undefined, all],
       [
         'to an e-mail',
-        () => withdrawInvitationsToEmail(db, by, email, accountId),
+        () => withdrawInvitationsByEmailAndAccount(db, by, email, accountId),
         [withdrawn(email, accountId)],
         without(0),
       ],
-      ['into no account', () => withdrawInvitationsToEmail(db, by, email, undefined), [withdrawn(email)], without(3)],
+      [
+        'into no account',
+        () => withdrawInvitationsByEmailAndAccount(db, by, email, undefined),
+        [withdrawn(email)],
+        without(3),
+      ],
       ['resets', () => withdrawResetLinks(db, email), undefined, without(4)],
       ['resets of no one', () => withdrawResetLinks(db, stranger), undefined, all],
       ['of the setup', () => withdrawSetupLinks(db), undefined, without(5)],

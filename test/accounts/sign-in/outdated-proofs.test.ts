@@ -11,7 +11,11 @@ import { findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';
 import { addPasskey, listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
-import { acceptLinkAndSignIn, ProofOutdated, signIn as signInAs } from '../../../src/accounts/sign-in/sign-in.ts';
+import {
+  acceptLinkAndSignIn,
+  SignInProofOutdatedError,
+  signInWithVerifiedProof as signInAs,
+} from '../../../src/accounts/sign-in/sign-in.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -153,7 +157,10 @@ test('a passkey that was verified before a reset does not sign in after it', asy
   assert.ok(typeof added === 'object');
   await reset(person.email);
   const { passkeyId } = added;
-  await assert.rejects(signInAs(db, { user: person, origin, means: 'passkey', passkeyId, counter: 1 }), ProofOutdated);
+  await assert.rejects(
+    signInAs(db, { user: person, origin, means: 'passkey', passkeyId, counter: 1 }),
+    SignInProofOutdatedError,
+  );
 });
 
 test('a passkey that was created before a reset is not added after it', async () => {

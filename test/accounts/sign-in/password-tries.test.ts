@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { countPasswordTry, markTrySucceeded } from '../../../src/accounts/sign-in/password-tries.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -16,7 +16,7 @@ const email = 'ada@example.com';
 
 type Tried = Readonly<Record<string, unknown>>;
 
-async function addTries(db: Runner, count: number, row: Tried = {}): Promise<void> {
+async function addTries(db: StatementRunner, count: number, row: Tried = {}): Promise<void> {
   const tried = { email_hash: hash('sha256', email, 'buffer'), address: 'own', failed: true };
   for (let tries = 0; tries < count; tries += 1)
     await insertRow(db, 'sign_in_tries', { ...tried, created_at: ago(0), ...row });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
-import { hashPassword, verifyPassword, PasswordsBusy } from '../../../src/accounts/sign-in/passwords.ts';
+import { hashPassword, verifyPassword, PasswordsBusyError } from '../../../src/accounts/sign-in/passwords.ts';
 import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
@@ -207,7 +207,7 @@ test('rule 11: of passwords to hash two are at work and fifty wait; more are ref
   const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => hashPassword(goodPassword)));
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
   assert.equal(refused.length, 8);
-  for (const { reason } of refused) assert.ok(reason instanceof PasswordsBusy);
+  for (const { reason } of refused) assert.ok(reason instanceof PasswordsBusyError);
 });
 
 for (const [password, refusal, serviceName = 'Videogen'] of [

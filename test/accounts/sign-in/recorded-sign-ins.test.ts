@@ -15,17 +15,17 @@ import { listPasskeys } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession, findAndTouchSession, isSessionStored } from '../../../src/accounts/sign-in/sessions.ts';
 import {
   acceptLinkAndSignIn,
-  changePassword,
+  setPasswordAndEndOtherSessions,
   endOtherSessions,
   endOwnSession,
-  ProofOutdated,
-  reauthenticate,
-  signIn,
+  SignInProofOutdatedError,
+  renewSessionWithVerifiedProof,
+  signInWithVerifiedProof,
   signOut,
 } from '../../../src/accounts/sign-in/sign-in.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -42,7 +42,7 @@ after(() => database.close());
 
 const origin = { address: '192.0.2.7', userAgent: 'a browser' };
 
-async function newPerson(db: Runner, name: string) {
+async function newPerson(db: StatementRunner, name: string) {
   const email = `${name}@example.com`;
   const user = await createUser(db, { email, passwordHash: `hash of ${name}`, isOperator: false });
   const { userId } = user;
@@ -55,7 +55,7 @@ async function newPerson(db: Runner, name: string) {
 }
 
 /** All that signing in may change of a person. */
-async function stateOf(db: Runner, { user, token, reset }: Awaited<ReturnType<typeof newPerson>>) {
+async function stateOf(db: StatementRunner, { user, token, reset }: Awaited<ReturnType<typeof newPerson>>) {
   return {
     session: (await findAndTouchSession(db, token, { isBackground: true }))?.sessionId,
     passkeys: (await listPasskeys(db, user.userId)).map(({ counter, lastUsedAt }) => [
@@ -67,7 +67,7 @@ async function stateOf(db: Runner, { user, token, reset }: Awaited<ReturnType<ty
   };
 }
 
-const eventsOf = async (db: Runner, { userId }: Pick<User, 'userId'>) =>
+const eventsOf = async (db: StatementRunner, { userId }: Pick<User, 'userId'>) =>
   (await listAllSecurityEvents(db, { limit: 99 }))
     .filter((event) => event.userId === userId)
     .map(({ eventId: _id, createdAt: _at, ...event }) => event);
@@ -97,7 +97,7 @@ test('each proof signs its person in, ends the earlier session, and is recorded 
     const events: unknown[] = [];
     let earlier = session;
     for (const proof of proofs) {
-      const made = await signIn(db, { user, origin, before: earlier, ...proof });
+      const made = await signInWithVerifiedProof(db, { user, origin, before: earlier, ...proof });
       const { email, userId } = user;
       assert.deepEqual([made.session.userId, made.session.email], [userId, email]);
       assert.equal(made.session.authenticatedAt === 5_000, proof.means === 'oidc');
@@ -118,19 +118,28 @@ test('a proof that is outdated signs no one in, and leaves no event', () =>
       { ...password, checkedHash: 'another' },
       { means: 'passkey', passkeyId: randomUUID(), counter: 5 } as const,
     ])
-      await assert.rejects(signIn(db, { user, origin, before: session, ...proof }), ProofOutdated);
-    await assert.rejects(reauthenticate(db, session, origin, { ...password, checkedHash: 'another' }), ProofOutdated);
+      await assert.rejects(
+        signInWithVerifiedProof(db, { user, origin, before: session, ...proof }),
+        SignInProofOutdatedError,
+      );
+    await assert.rejects(
+      renewSessionWithVerifiedProof(db, session, origin, { ...password, checkedHash: 'another' }),
+      SignInProofOutdatedError,
+    );
     await setUserDisabled(db, user.userId, true);
     for (const proof of [
       password,
       { means: 'passkey', passkeyId, counter: 5 },
       { means: 'oidc', authenticatedAt: 5 },
     ] as const) {
-      await assert.rejects(signIn(db, { user, origin, before: session, ...proof }), ProofOutdated);
-      await assert.rejects(reauthenticate(db, session, origin, proof), ProofOutdated);
+      await assert.rejects(
+        signInWithVerifiedProof(db, { user, origin, before: session, ...proof }),
+        SignInProofOutdatedError,
+      );
+      await assert.rejects(renewSessionWithVerifiedProof(db, session, origin, proof), SignInProofOutdatedError);
     }
     const unknown = { userId: randomUUID(), email: user.email };
-    await assert.rejects(signIn(db, { user: unknown, origin, ...password }), ProofOutdated);
+    await assert.rejects(signInWithVerifiedProof(db, { user: unknown, origin, ...password }), SignInProofOutdatedError);
     assert.equal((await isSessionStored(db, session.sessionId)).exists, true);
     assert.deepEqual(await eventsOf(db, user), []);
   }));
@@ -143,7 +152,7 @@ test('another authentication renews its session, unless that has ended, and is r
       { means: 'passkey', passkeyId, counter: 5 },
       { means: 'oidc', authenticatedAt: 5_000 },
     ] as const) {
-      const renewed = (await reauthenticate(db, session, origin, proof)) ?? assert.fail();
+      const renewed = (await renewSessionWithVerifiedProof(db, session, origin, proof)) ?? assert.fail();
       assert.equal(renewed.session.sessionId, session.sessionId);
       assert.equal(renewed.session.authenticatedAt === 5_000, proof.means === 'oidc');
       assert.equal(await findAndTouchSession(db, token, { isBackground: true }), undefined);
@@ -151,7 +160,10 @@ test('another authentication renews its session, unless that has ended, and is r
       events.unshift(eventOf(user, 'reauthenticated', { means: proof.means }));
     }
     await signOut(db, session, origin);
-    assert.equal(await reauthenticate(db, session, origin, { means: 'oidc', authenticatedAt: 5_000 }), undefined);
+    assert.equal(
+      await renewSessionWithVerifiedProof(db, session, origin, { means: 'oidc', authenticatedAt: 5_000 }),
+      undefined,
+    );
     assert.deepEqual(await eventsOf(db, user), [eventOf(user, 'signed_out'), ...events]);
   }));
 
@@ -180,8 +192,9 @@ test('a changed password renews this session, ends the others and withdraws rese
   withTwo(async (db, person) => {
     const { user, session, checkedHash } = person;
     const other = (await createSession(db, user.userId, origin)).session.sessionId;
-    const change = (from: string) => changePassword(db, session, origin, { checkedHash: from, passwordHash: 'new' });
-    await assert.rejects(change('another'), ProofOutdated);
+    const change = (from: string) =>
+      setPasswordAndEndOtherSessions(db, session, origin, { checkedHash: from, passwordHash: 'new' });
+    await assert.rejects(change('another'), SignInProofOutdatedError);
     const renewed = (await change(checkedHash)) ?? assert.fail();
     assert.equal(renewed.session.sessionId, session.sessionId);
     assert.ok(await findAndTouchSession(db, renewed.token, { isBackground: true }));
@@ -189,7 +202,10 @@ test('a changed password renews this session, ends the others and withdraws rese
     const changed = { session: undefined, passkeys: [[1, false]], passwordHash: 'new', hasReset: false };
     assert.deepEqual(await stateOf(db, person), changed);
     await signOut(db, session, origin);
-    assert.equal(await changePassword(db, session, origin, { checkedHash: 'new', passwordHash: 'third' }), undefined);
+    assert.equal(
+      await setPasswordAndEndOtherSessions(db, session, origin, { checkedHash: 'new', passwordHash: 'third' }),
+      undefined,
+    );
     assert.deepEqual(await stateOf(db, person), changed);
     assert.deepEqual(await eventsOf(db, user), [eventOf(user, 'signed_out'), eventOf(user, 'password_changed')]);
   }));

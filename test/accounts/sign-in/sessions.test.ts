@@ -13,7 +13,7 @@ import {
   renewTokenAndAuthentication,
 } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { hashToken, newToken } from '../../../src/platform/secrets/secret-token.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -80,7 +80,12 @@ const [minuteMs, hourMs] = [60_000, 3_600_000];
 let people = 0;
 
 /** A session with these columns, of a new person unless one is given, and its secret. */
-async function newSession(db: Runner, row: Readonly<Record<string, unknown>> = {}, of?: string, isOperator = false) {
+async function newSession(
+  db: StatementRunner,
+  row: Readonly<Record<string, unknown>> = {},
+  of?: string,
+  isOperator = false,
+) {
   const email = `session-${(people += 1)}@example.com`;
   const userId = of ?? (await createUser(db, { email, passwordHash: undefined, isOperator })).userId;
   const [token, sessionId] = [newToken(), randomUUID()];

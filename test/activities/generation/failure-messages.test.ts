@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { UpstreamError } from '../../../src/providers/provider-contract.ts';
+import type { UpstreamErrorReason } from '../../../src/providers/provider-contract.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import type { FakeOptions } from '../../support/tasks/fake-upstream.ts';
@@ -11,9 +11,9 @@ prepareGenerations();
 const outOfMemory = { kind: 'upstream', detail: 'out of memory' } as const;
 
 test('each cause of a failure has its own message', async () => {
-  const content = (about?: UpstreamError['about']) =>
+  const content = (about?: UpstreamErrorReason['about']) =>
     ({ kind: 'content', detail: '', ...(about && { about }) }) as const;
-  const refuses = (error: UpstreamError) => ({ declines: () => ({ kind: 'refused', error }) as const });
+  const refuses = (error: UpstreamErrorReason) => ({ declines: () => ({ kind: 'refused', error }) as const });
   const media = { kind: 'image', detail: '' } as const;
   const url = 'https://client.example/media';
   const [images, frame, clips] = [{ imageUrls: [url] }, { firstFrameUrl: url }, { videoUrls: [url], audioUrls: [url] }];

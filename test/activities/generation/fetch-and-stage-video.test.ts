@@ -6,7 +6,7 @@ import { incomingKeyOf, stagingKeysOf } from '../../../activities/task-file-keys
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../../src/platform/outbound/resumable-download.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
-import { type PolledProvider, VideoLost } from '../../../src/providers/provider-contract.ts';
+import { type PolledProvider, VideoLostError } from '../../../src/providers/provider-contract.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
@@ -85,7 +85,7 @@ const ofIncoming = (bytes: number) => (key: string, taskId: string) =>
   key === incomingKeyOf(taskId, taskId) ? bytes : undefined;
 const success = { end: 'success', calls: ['uploads success'] };
 const tooLarge = { end: providerFailures.tooLarge.failCode, calls: ['uploads fail'] };
-const lost = () => Promise.reject(new VideoLost('gone'));
+const lost = () => Promise.reject(new VideoLostError('gone'));
 
 for (const [what, given, expected] of [
   ['a video without an upload is downloaded', {}, { ...success, downloads: 1 }],

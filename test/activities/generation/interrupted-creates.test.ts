@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../../activities/running-attempts.ts';
+import { TaskEndedAbortReason } from '../../../activities/running-attempts.ts';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
@@ -61,7 +61,7 @@ test('a job that is accepted after its task was cancelled is recorded and stoppe
   const create = heldCreate(upstream);
   const { taskId, stop, ended } = await startAttempt(upstream, { submit: create.submit });
   await create.sent();
-  stop.abort(new TaskEnded());
+  stop.abort(new TaskEndedAbortReason());
   create.answer();
   await ended;
   const [job] = upstream.jobs;
@@ -99,7 +99,7 @@ test('a create without a response is aborted when the grace time after a cancell
   const create = heldCreate(upstream);
   const { taskId, deadlines, stop, ended } = await startAttempt(upstream, { submit: create.submit });
   await create.sent();
-  stop.abort(new TaskEnded());
+  stop.abort(new TaskEndedAbortReason());
   deadlines.pass();
   await ended;
   assert.equal(upstream.jobs.length, 0);
@@ -114,12 +114,12 @@ test('a cancelled attempt waits for an unavailable database until its grace time
   const run: typeof database.db.run = async (statement, values) => {
     if (statement.name !== 'record-provider-job') return await database.db.run(statement, values);
     tries += 1;
-    throw new DatabaseUnavailable(true, new Error('the server has closed the connection'));
+    throw new DatabaseUnavailableError(true, new Error('the server has closed the connection'));
   };
   const db = { ...database.db, run };
   const { deadlines, stop, ended } = await startAttempt(upstream, { submit: create.submit }, { db });
   await create.sent();
-  stop.abort(new TaskEnded());
+  stop.abort(new TaskEndedAbortReason());
   create.answer();
   await waitFor('an attempt to record the job', () => tries > 0 || undefined);
   deadlines.pass();
@@ -134,7 +134,7 @@ test('a lost job that is found during a cancellation is recorded and stopped ups
   };
   const stop = new AbortController();
   const recover: PolledProvider['recover'] = async (create, signal) => {
-    stop.abort(new TaskEnded());
+    stop.abort(new TaskEndedAbortReason());
     return await upstream.provider.recover(create, signal);
   };
   const { taskId, ended } = await startAttempt(upstream, { submit, recover }, { stop });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../../activities/running-attempts.ts';
+import { TaskEndedAbortReason } from '../../../activities/running-attempts.ts';
 import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
@@ -19,7 +19,7 @@ test('a task that is cancelled while its video is fetched keeps the cost of its 
   const upstream = upstreamOf('costly');
   const end = new AbortController();
   const result: PolledProvider['result'] = async (_job, _result, { signal }) => {
-    end.abort(new TaskEnded());
+    end.abort(new TaskEndedAbortReason());
     signal.throwIfAborted();
     return assert.fail('the task has not ended');
   };

@@ -8,7 +8,7 @@ import { incomingKeyOf } from '../../../activities/task-file-keys.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
-import type { OpenProvider } from '../../../src/providers/open-providers.ts';
+import type { ProviderWithTermsAndPoller } from '../../../src/providers/open-providers.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import {
   countOtherUnansweredCreates,
@@ -19,7 +19,7 @@ import {
 import {
   endProviderJob,
   freeSlotAndRecordCost,
-  settleProviderJob,
+  recordLeftoverJobEnd,
   succeedProviderJob,
 } from '../../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
@@ -209,7 +209,7 @@ test('a job that arrives after its request was abandoned is the last one, unless
     await endProviderJob(database.db, { ...row, outcome: 'not_created' });
     // The response arrives late, at a worker that Temporal has replaced, which stops the job.
     assert.equal(await recordCreatedJob(database.db, { ...row, jobId: 'late' }), 'abandoned');
-    await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
+    await recordLeftoverJobEnd(database.db, { ...row, outcome: 'abandoned' });
     const world = worldOf({ upstreams: [upstream], terms: { onLostJob } });
     await playTask({ next: () => world }, { taskId, betweenAttempts: noop });
     const task = await findTask(database.db, taskId);
@@ -223,7 +223,7 @@ for (const onLostJob of ['fail', 'resubmit'] as const) {
     const upstream = upstreamOf('uploads');
     const change = (parts: WorkerParts): WorkerParts => {
       const providers = providersOf([uploadingBy(upstream, parts)], () => ({ onLostJob }));
-      const lost = (open: OpenProvider | undefined) =>
+      const lost = (open: ProviderWithTermsAndPoller | undefined) =>
         open && { ...open, poller: { follow: async () => ({ state: 'lost' }) as const } };
       return {
         ...parts,

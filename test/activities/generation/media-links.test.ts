@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
-import type { MediaLinks, ReferenceMedia } from '../../../src/catalogue/media/media-by-role.ts';
+import type { MediaLinks, PreparedMediaByRole } from '../../../src/catalogue/media/media-by-role.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
@@ -31,7 +31,7 @@ const images = ['image-0.jpg', 'image-1.jpg', 'image-2.jpg'] as const;
 const clips = ['video-0.mp4', 'video-1.mp4', 'audio-0.mp3'] as const;
 
 /** Reference media of every role, as files that hold their own names. */
-async function fetchAll(at: string): Promise<ReferenceMedia> {
+async function fetchAll(at: string): Promise<PreparedMediaByRole> {
   for (const name of [...images, ...clips]) await writeFile(join(at, name), name);
   const [image, first, last] = images.map((name) => ({ path: join(at, name), ...size }));
   const [video1, video2, audio] = clips.map((name) => ({ path: join(at, name), seconds: 2 }));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { EndedJob } from '../../../src/tasks/jobs/job-ends.ts';

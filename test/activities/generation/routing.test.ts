@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
-import type { OpenProvider } from '../../../src/providers/open-providers.ts';
+import type { ProviderWithTermsAndPoller } from '../../../src/providers/open-providers.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import type { FakeTerms } from '../../support/tasks/fake-providers.ts';
 import { playTask } from '../../support/tasks/play-task.ts';
@@ -105,7 +105,7 @@ test('a lost job is searched by the prompt that the provider received, in its sp
   const world = worldOf({ upstreams: [{ ...upstream, provider }] });
   const { ofEntry, ofJob, test: testProvider } = world.providers;
   const spelling =
-    <Key>(open: (key: Key) => OpenProvider | undefined) =>
+    <Key>(open: (key: Key) => ProviderWithTermsAndPoller | undefined) =>
     (key: Key) => {
       const found = open(key);
       return found && { ...found, imageReference: '<img{n}>' };

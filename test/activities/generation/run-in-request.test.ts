@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TaskEnded } from '../../../activities/running-attempts.ts';
+import { TaskEndedAbortReason } from '../../../activities/running-attempts.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import type { RunOutcome, RunProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -102,7 +102,7 @@ for (const [why, type, outcome, failCode] of [
     const stop = new AbortController();
     const provider = connectedProvider((_request, _report, { signal }) => {
       if (why === 'the deadline') deadlines.pass();
-      else stop.abort(failCode === 'cancelled' ? new TaskEnded() : new Error('the worker stops'));
+      else stop.abort(failCode === 'cancelled' ? new TaskEndedAbortReason() : new Error('the worker stops'));
       return Promise.reject(signal.reason as Error);
     });
     const taskId = await acceptTestTask(database.db, accountId, taskParam('interrupted'));

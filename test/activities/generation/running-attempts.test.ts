@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createRunningAttempts, TaskEnded } from '../../../activities/running-attempts.ts';
+import { createRunningAttempts, TaskEndedAbortReason } from '../../../activities/running-attempts.ts';
 import { attemptTouchMs } from '../../../src/tasks/task-rows.ts';
 
 /** Attempts whose database is in memory; time passes only in `pass`. */
@@ -46,8 +46,8 @@ test('the end of a task stops its attempts within three seconds, and no other', 
   assert.deepEqual(reads, [['a', 'b']]);
   ended.add('a');
   await pass(3_000);
-  assert.ok(cancelled.signal.reason instanceof TaskEnded);
-  assert.ok(frozen.signal.reason instanceof TaskEnded);
+  assert.ok(cancelled.signal.reason instanceof TaskEndedAbortReason);
+  assert.ok(frozen.signal.reason instanceof TaskEndedAbortReason);
   assert.equal(other.signal.aborted, false);
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAuditBooks } from '../../../activities/maintenance/audit-books.ts';
+import { createAuditBooksActivity } from '../../../activities/maintenance/audit-books.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { recordLog } from '../../support/log-lines.ts';
@@ -15,7 +15,8 @@ test('each violation of the books is counted and logged', async (t) => {
   for (const name of ['one', 'two']) accountIds.push(await createAccount(db, { name, credits: 10 }));
   const { log, lines } = recordLog();
   const events = recordEvents('reconcile_finding');
-  const audit = () => silentActivity({ workflowId: 'audit' }, () => createAuditBooks({ db, log, events })('recent'));
+  const audit = () =>
+    silentActivity({ workflowId: 'audit' }, () => createAuditBooksActivity({ db, log, events })('recent'));
   assert.deepEqual([await audit(), events.seen], [{ violations: 0 }, []]);
   await db.run({ name: 'test-wronged', text: 'update accounts set balance = balance + 1' });
   const finding = { kind: 'reconcile_finding', finding: 'ledger_violation' };

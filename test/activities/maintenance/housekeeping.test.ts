@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createHousekeep, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
+import { createHousekeepingStepActivity, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
 import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import type { HousekeepingStep } from '../../../src/temporal/schedules/housekeeping-steps.ts';
 import { uploadKey } from '../../../src/media/references/upload-rules.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
-import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
+import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-deletion-rows.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
@@ -54,7 +54,7 @@ function deps(changes: Partial<HousekeepDeps> = {}) {
 }
 
 const run = (step: HousekeepingStep, world = deps()) =>
-  silentActivity({ workflowId: 'housekeeping' }, () => createHousekeep(world)(step));
+  silentActivity({ workflowId: 'housekeeping' }, () => createHousekeepingStepActivity(world)(step));
 
 async function query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
   return db.run({ name: 'test-query', text, plannedAnew: true }, values);
@@ -67,7 +67,7 @@ async function deletedTasks(total: number): Promise<readonly string[]> {
   for (const taskId of taskIds) {
     const task = await findTask(db, taskId);
     assert.ok(task);
-    await deleteTaskContent(db, task, []);
+    await deleteTaskContentInDatabase(db, task, []);
   }
   return taskIds;
 }
@@ -212,7 +212,7 @@ async function withRunningJob(): Promise<{ readonly taskId: string; readonly ord
   await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });
   const task = await findTask(db, taskId);
   assert.ok(task);
-  await deleteTaskContent(db, task, []);
+  await deleteTaskContentInDatabase(db, task, []);
   return job;
 }
 
@@ -248,7 +248,7 @@ test('a deletion is swept again while Temporal has its history, or an unfinished
   const [taskId] = await failedTasks(db, accountId, 1);
   const task = await findTask(db, String(taskId));
   assert.ok(task);
-  await deleteTaskContent(db, task, [uploadId, another]);
+  await deleteTaskContentInDatabase(db, task, [uploadId, another]);
   await run('sweepDeletions', deps({ engine: { deleteTaskHistories: () => Promise.resolve(false) } }));
   assert.deepEqual([await swept(), await count('uploads')], [0, 0]);
   await upload();

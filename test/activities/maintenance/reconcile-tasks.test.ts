@@ -7,7 +7,7 @@ import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { countStuckTasks, type UnfinishedTask } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { cancelGraceMs, completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { findTask, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { recordLog } from '../../support/log-lines.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
@@ -141,7 +141,7 @@ test('a task that ends while it is described stays as it ended, and is not count
 test('a generation two minutes past its deadline is refunded, one that stores its video is not', async () => {
   const storing: WorkflowDescription = { ...running, pendingActivities: ['storeResult'] };
   const [late, early, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
-  for (const taskId of [late, early, isStoring]) await beginGeneration(database.db, taskId);
+  for (const taskId of [late, early, isStoring]) await beginGenerationAttempt(database.db, taskId);
   await Promise.all([runsFor(late, 185), runsFor(early, 175), runsFor(isStoring, 185)]);
   assert.equal((await run(activities().reconcileTasks)).refunded, 1);
   assert.deepEqual([await failCodeOf(late), calls], ['timeout', [`terminate ${late}`]]);
@@ -149,7 +149,7 @@ test('a generation two minutes past its deadline is refunded, one that stores it
 
 test('an interrupted generation that waits in the queue is not refunded, however long ago it began', async () => {
   const taskId = await accepted(running);
-  await beginGeneration(database.db, taskId);
+  await beginGenerationAttempt(database.db, taskId);
   await runsFor(taskId, 50);
   await execute(`update tasks set created_at = now() - interval '23 hours',
     generation_started_at = now() - interval '23 hours', attempt_started_at = attempt_started_at - interval '22 hours',
@@ -162,7 +162,7 @@ test('a task that has waited for a day in total is refunded, in the queue or whi
     await accepted(running),
     await accepted({ ...running, pendingActivities: ['storeResult'] }),
   ];
-  await beginGeneration(database.db, isStoring);
+  await beginGenerationAttempt(database.db, isStoring);
   await runsFor(isStoring, 50);
   await execute(`update tasks set created_at = now() - interval '1445 minutes',
     attempt_started_at = attempt_started_at - interval '10 minutes',
@@ -173,7 +173,7 @@ test('a task that has waited for a day in total is refunded, in the queue or whi
 
 test('after a day without Temporal a waiting task is refunded, not started, and a generation continues', async () => {
   const [waiting, generating] = [await accepted(), await accepted(running)];
-  await beginGeneration(database.db, generating);
+  await beginGenerationAttempt(database.db, generating);
   await execute(
     `update tasks set created_at = now() - interval '1500 minutes' where state in ('waiting', 'generating')`,
   );
@@ -191,7 +191,7 @@ test('a task without a workflow is started, and counted as started', async () =>
 
 test('the deadline of a task is that of its acceptance, not that of the current catalogue', async () => {
   const taskId = await accepted(running);
-  await beginGeneration(database.db, taskId);
+  await beginGenerationAttempt(database.db, taskId);
   await runsFor(taskId, 185);
   await execute(`update tasks set deadline_ms = 3600000 where id = '${taskId}'`);
   const world = worldOf();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recoverJob } from '../../../activities/generation/recover-job.ts';
+import { recoverJobOfLostCreate } from '../../../activities/generation/resume-or-look-up-job.ts';
 import { findOpenOrReserveJob } from '../../../src/tasks/jobs/next-job.ts';
 import { commitIntent, jobRequestFor, submitJob } from '../../../activities/generation/submit-job.ts';
-import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
+import { costRuleSchema } from '../../../src/catalogue/prices/upstream-cost.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
-import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
+import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-deletion-rows.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
@@ -122,7 +122,7 @@ for (const reported of [{ micros: 70_000, currency: 'USD', basis: 'reported' } a
     upstream.finish();
     const end: JobStatus = { state: 'succeeded', ...(reported && { cost: reported }) };
     const status: PolledProvider['status'] = async (jobs) => new Map(jobs.map(({ jobKey }) => [jobKey, end]));
-    const cost = costRule.parse({ perGpuSecond: '0.001' });
+    const cost = costRuleSchema.parse({ perGpuSecond: '0.001' });
     const providers = providersOf([{ ...upstream.provider, status }], () => ({ cost }));
     const settled = await run(activities({ ...worldOf(), providers }).settleProviderJobs);
     assert.deepEqual(settled, { stopped: 0, late: 1 });
@@ -148,7 +148,7 @@ test('the job of a lost create is found by its prompt, also after the content of
   const taskId = await failedWithJob({ hasResponse: false });
   const task = await findTask(database.db, taskId);
   assert.ok(task);
-  await deleteTaskContent(database.db, task, []);
+  await deleteTaskContentInDatabase(database.db, task, []);
   await agedIntent(taskId);
   const prompts: string[] = [];
   const recover: PolledProvider['recover'] = async (lost, signal) => {
@@ -222,7 +222,13 @@ for (const end of ['success', 'fail', undefined] as const) {
     };
     const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
     const { intendedAt, ageMs } = row;
-    const found = await recoverJob(attempt, { ...job, state: 'unanswered', provider: frozen, intendedAt, ageMs });
+    const found = await recoverJobOfLostCreate(attempt, {
+      ...job,
+      state: 'unanswered',
+      provider: frozen,
+      intendedAt,
+      ageMs,
+    });
     assert.ok(found.kind === 'job' && found.job.state === 'running');
     assert.equal(found.job.upstream.id, jobId);
     const jobs = await listProviderJobs(database.db, taskId);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { exportAccount } from '../../../src/api/accounts/account-export-view.ts';
+import { streamAccountAsJsonLines } from '../../../src/api/accounts/account-export-view.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
@@ -170,7 +170,7 @@ test('a thousand tasks are read page by page, on demand', async () => {
         return other.run(statement, values);
       },
     };
-    const lines = exportAccount(counted, apart.deps.resultStore, many);
+    const lines = streamAccountAsJsonLines(counted, apart.deps.resultStore, many);
     await lines.next();
     await lines.next();
     const pages = () => statements.filter((name) => name === 'list-tasks').length;
@@ -206,7 +206,7 @@ select 'signed_in', '${accountId}', '{}' from generate_series(1, 200)`;
     await client.query(labels);
     await client.end();
     let text = '';
-    for await (const lines of exportAccount(other, apart.deps.resultStore, accountId)) text += lines;
+    for await (const lines of streamAccountAsJsonLines(other, apart.deps.resultStore, accountId)) text += lines;
     const exported = linesOf(text);
     const count = (kind: string) => exported.filter((line) => line.kind === kind).length;
     // A tenth of the tasks has not ended.
@@ -217,7 +217,7 @@ select 'signed_in', '${accountId}', '{}' from generate_series(1, 200)`;
     assert.equal(new Set(text.split('\n')).size, exported.length + 1, 'no line is there twice');
     const attempts = exported.flatMap((line) => (line.kind === 'callback' ? [line['attempts']] : []));
     assert.ok(attempts.every((of) => Array.isArray(of) && of.length === 3));
-    for await (const lines of exportAccount(other, apart.deps.resultStore, randomUUID())) assert.fail(lines);
+    for await (const lines of streamAccountAsJsonLines(other, apart.deps.resultStore, randomUUID())) assert.fail(lines);
   } finally {
     await apart.close();
   }
@@ -242,7 +242,7 @@ select gen_random_uuid(), sha256(($1::text || n)::bytea), 'invite', 'invited-' |
 from generate_series(1, 1100) n`;
   await db.run({ name: 'test-many-invitations', text: invitations }, [accountId]);
   let text = '';
-  for await (const lines of exportAccount(db, service.deps.resultStore, accountId)) text += lines;
+  for await (const lines of streamAccountAsJsonLines(db, service.deps.resultStore, accountId)) text += lines;
   const count = (kind: string) => linesOf(text).filter((line) => line.kind === kind).length;
   assert.deepEqual([count('key'), count('member'), count('invitation')], [1_100, 1_101, 1_100]);
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   deliveryErrorOfOutcome,
-  presentAttempt,
+  presentOwnAttemptDetails,
   presentCallback,
-  presentOperatorAttempt,
+  presentOperatorAttemptDetails,
   presentOperatorCallback,
 } from '../../../src/api/callbacks/callback-view.ts';
 import { callbackTimeoutMs } from '../../../src/tasks/callbacks/callback-schedule.ts';
@@ -151,26 +151,30 @@ test('the exchange of an attempt is shown to operators always, and its response 
   const response = { headers: [{ name: 'content-type', value: 'text/plain' }], body: 'it broke' };
   const recorded = { ...answered, exchange };
   const forOperators = { ...shownAnswered, startTime: second + 456, ...shown, request };
-  assert.deepEqual(presentOperatorAttempt(delivery, recorded), { ...forOperators, response, isResponseHidden: false });
-  assert.deepEqual(presentOperatorAttempt(delivery, { ...recorded, responseHead: undefined }), {
+  assert.deepEqual(presentOperatorAttemptDetails(delivery, recorded), {
+    ...forOperators,
+    response,
+    isResponseHidden: false,
+  });
+  assert.deepEqual(presentOperatorAttemptDetails(delivery, { ...recorded, responseHead: undefined }), {
     ...forOperators,
     response: { ...response, body: '' },
     isResponseHidden: false,
   });
-  assert.deepEqual(presentOperatorAttempt(delivery, answered), {
+  assert.deepEqual(presentOperatorAttemptDetails(delivery, answered), {
     ...forOperators,
     request: null,
     response: null,
     isResponseHidden: false,
   });
   const forAccount = { ...shownAnswered, ...shown, request };
-  assert.deepEqual(presentAttempt(delivery, answered, second), {
+  assert.deepEqual(presentOwnAttemptDetails(delivery, answered, second), {
     ...forAccount,
     request: null,
     response: null,
     isResponseHidden: false,
   });
-  assert.deepEqual(presentAttempt(delivery, recorded, second), {
+  assert.deepEqual(presentOwnAttemptDetails(delivery, recorded, second), {
     ...forAccount,
     response: null,
     isResponseHidden: true,
@@ -179,6 +183,10 @@ test('the exchange of an attempt is shown to operators always, and its response 
     ...recorded,
     exchange: exchangeOf(sent, { headers: { 'content-type': 'text/plain' }, isPublic: true }),
   };
-  assert.deepEqual(presentAttempt(delivery, open, second), { ...forAccount, response, isResponseHidden: false });
-  assert.equal(presentAttempt(delivery, unreachable, endedMs - 1), undefined);
+  assert.deepEqual(presentOwnAttemptDetails(delivery, open, second), {
+    ...forAccount,
+    response,
+    isResponseHidden: false,
+  });
+  assert.equal(presentOwnAttemptDetails(delivery, unreachable, endedMs - 1), undefined);
 });

@@ -12,12 +12,12 @@ import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { askWith, dataOf } from '../../support/service/operator-key.ts';
-import type { ReceiverError } from '../../../src/tasks/callbacks/receiver-error.ts';
+import type { ReceiverErrorKind } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { newPerson } from '../../support/service/person.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
-let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);
+let answerOf: () => Promise<number | ReceiverErrorKind> = () => Promise.resolve(204);
 const tests: object[] = [];
 before(async () => {
   service = await startHttpService({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { publishConsole } from '../../../src/api/console/serve-console.ts';
-import { publishConsoleAssets } from '../../../src/api/console/stored-console-files.ts';
+import { storeConsoleFilesInDatabase } from '../../../src/api/console/serve-console.ts';
+import { replaceStoredConsoleAssets } from '../../../src/api/console/stored-console-files.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 let service: HttpService;
@@ -103,7 +103,7 @@ test('200 a file of another release comes from the database, for a week after th
   const { db } = service.database;
   const path = '/console/assets/page-OTHER1.js';
   assert.equal((await get(path)).status, 404);
-  await publishConsoleAssets(db, [{ name: 'page-OTHER1.js', content: Buffer.from('export {}') }]);
+  await replaceStoredConsoleAssets(db, [{ name: 'page-OTHER1.js', content: Buffer.from('export {}') }]);
   const isServed = async () => {
     const { status, headers, bytes } = await get(path, { 'accept-encoding': 'br' });
     assert.deepEqual([status, headers['content-type']], [200, 'text/javascript; charset=utf-8']);
@@ -111,18 +111,18 @@ test('200 a file of another release comes from the database, for a week after th
     assert.equal(bytes.toString(), 'export {}');
   };
   await isServed();
-  await publishConsole(db);
+  await storeConsoleFilesInDatabase(db);
   await isServed();
   const text = `update console_assets set replaced_at = replaced_at - interval '8 days'`;
   await db.run({ name: 'test-age-assets', text }, []);
-  await publishConsole(db);
+  await storeConsoleFilesInDatabase(db);
   assert.equal((await get(path)).status, 404);
 });
 
 test('200 every file of this release is published for the processes of other releases', async () => {
   const { db } = service.database;
-  await publishConsole(db);
-  await publishConsole(db);
+  await storeConsoleFilesInDatabase(db);
+  await storeConsoleFilesInDatabase(db);
   const text = 'select name, content from console_assets where replaced_at is null';
   const rows = await db.run<{ name: string; content: Buffer }>({ name: 'test-list-assets', text }, []);
   assert.ok(rows.length > 10);

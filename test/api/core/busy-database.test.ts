@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
+import { defaultConnectionQueueLimits } from '../../../src/platform/database/connection-queue-limits.ts';
 import {
   createDatabase,
   type Database,
@@ -36,7 +36,7 @@ async function withPool(
   work: (service: HttpService, db: DatabasePool) => Promise<void>,
 ): Promise<void> {
   const db = createDatabase({ url: database.url, ...patientDatabase, ...options });
-  const acceptCreate = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
+  const acceptCreate = createTaskAcceptor(db, { ...defaultConnectionQueueLimits, ...options.queue });
   const service = await startHttpService({ database, db, acceptCreate });
   try {
     await work(service, db);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { prepareCsvDownload, readPages } from '../../../src/api/core/csv-answer.ts';
+import { streamCsvDownload, readPages } from '../../../src/api/core/csv-answer.ts';
 import type { Context } from '../../../src/api/core/request-context.ts';
 
 /** Reads the numbers from 1 to `count`; `reads` are the rows after which a page was read. */
@@ -58,8 +58,8 @@ test('a file has a name, a header line, and a line for each row of each page', a
     ['number', (row: number) => row],
     ['note', (row: number) => (row === 2 ? '=1+1, "two"' : undefined)],
   ] as const;
-  const file = await prepareCsvDownload(ctx, 'numbers.csv', columns, [[1, 2], [], [3]]);
+  const file = await streamCsvDownload(ctx, 'numbers.csv', columns, [[1, 2], [], [3]]);
   assert.equal(await text(file), `number,note\r\n1,\r\n2,"'=1+1, ""two"""\r\n3,\r\n`);
   assert.deepEqual(headers, { 'Content-Disposition': 'attachment; filename="numbers.csv"' });
-  assert.equal(await text(await prepareCsvDownload(ctx, 'none.csv', columns, [])), 'number,note\r\n');
+  assert.equal(await text(await streamCsvDownload(ctx, 'none.csv', columns, [])), 'number,note\r\n');
 });

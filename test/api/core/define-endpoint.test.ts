@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import type { Authentication } from '../../../src/api/core/authentication.ts';
-import { type GuardSpec, guardRequest, withLargeBodySlot } from '../../../src/api/core/define-endpoint.ts';
+import { type GuardSpec, guardThenProceed, withLargeBodySlot } from '../../../src/api/core/define-endpoint.ts';
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import type { Context } from '../../../src/api/core/request-context.ts';
-import { maxBodyBytes } from '../../../src/api/core/request-sizes.ts';
+import { maxJsonBodyBytes } from '../../../src/api/core/request-sizes.ts';
 
 const key: Caller = {
   by: { kind: 'key', keyId: 'key' },
@@ -84,7 +84,7 @@ async function guarded(operation: GuardSpec, found: Found, path = '/api/v1/x') {
     refusedCreates: undefined,
   };
   const request = { ctx: contextOf(path), deps, authentication: authentication(found).found, operation };
-  const outcome = await guardRequest(request, (identity) => Promise.resolve(identity)).catch((error: unknown) => {
+  const outcome = await guardThenProceed(request, (identity) => Promise.resolve(identity)).catch((error: unknown) => {
     assert.ok(error instanceof HttpError);
     return error.code;
   });
@@ -153,7 +153,7 @@ async function created(found: Found, thrown: unknown) {
   const operation: GuardSpec = { scope: 'tasks:read', createsTask: true, refusesSuspended: true };
   const request = { ctx: contextOf('/api/v1/jobs/createTask'), deps, authentication: ours, operation };
   const work = () => (thrown === undefined ? Promise.resolve('created') : Promise.reject(thrown));
-  const outcome = await guardRequest(request, work).catch((error: unknown) =>
+  const outcome = await guardThenProceed(request, work).catch((error: unknown) =>
     error instanceof HttpError ? error.code : error,
   );
   return [outcome, 5 - refusedCreates.peek('account').remaining, looked()];
@@ -194,9 +194,9 @@ test('a body beyond the usual limit takes an upload slot of its account, and one
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const running = [1, 1, 0, 0].map((more) => send(maxBodyBytes + more, () => held));
+  const running = [1, 1, 0, 0].map((more) => send(maxJsonBodyBytes + more, () => held));
   await assert.rejects(
-    send(maxBodyBytes + 1, () => held),
+    send(maxJsonBodyBytes + 1, () => held),
     (error) => error instanceof HttpError && error.code === 'uploads_busy',
   );
   release();

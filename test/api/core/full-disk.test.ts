@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 const taskRequest = { model: 'videogen-2.0-fast', input: { prompt: 'a boat', duration: 4 } };
@@ -34,7 +34,7 @@ test('503 disk_full the full disk is named and not the database that it has stop
   problem = 'disk full: data folder';
   t.after(() => (problem = undefined));
   const { db } = service.deps;
-  const run = t.mock.method(db, 'run', () => Promise.reject(new DatabaseUnavailable(false, new Error('refused'))));
+  const run = t.mock.method(db, 'run', () => Promise.reject(new DatabaseUnavailableError(false, new Error('refused'))));
   assert.deepEqual(errorOf(await service.recordInfo(key, 'any')), [503, '30', 'disk_full']);
   run.mock.restore();
 });

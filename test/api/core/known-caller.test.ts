@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createBadKeyLimiter, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createKeyUnchecked, revokeApiKey } from '../../../src/accounts/keys/keys.ts';
-import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -50,7 +50,7 @@ function observed(db: Database): Database {
       const { meanwhile } = loss;
       loss = undefined;
       await meanwhile();
-      throw new DatabaseUnavailable(true, new Error('the connection broke'));
+      throw new DatabaseUnavailableError(true, new Error('the connection broke'));
     },
   };
 }
@@ -185,7 +185,7 @@ test('200 a task that was accepted before its key was revoked is accepted, thoug
 
 test('503 what is not known is said so, also to a cached caller who cannot be looked up now', async () => {
   const { key } = await knownCaller();
-  const outage = new DatabaseUnavailable(true, new Error('unreachable'));
+  const outage = new DatabaseUnavailableError(true, new Error('unreachable'));
   const broken = await startHttpService({ database, db: { ...database.db, run: (one, values) => run(one, values) } });
   let isUnavailable = false;
   const run: Database['run'] = (statement, values) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { pickSchemaFields } from '../../../src/api/core/pick-schema-fields.ts';
+import { pickRowFieldsBySchema } from '../../../src/api/core/pick-row-fields-by-schema.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
-import { idempotencyKeyOf, requiredIdempotencyKey } from '../../../src/api/core/idempotency-key.ts';
+import { readIdempotencyKeyOrError, requireIdempotencyKey } from '../../../src/api/core/idempotency-key.ts';
 import type { Context } from '../../../src/api/core/request-context.ts';
 import {
   idField,
@@ -13,11 +13,11 @@ import {
   oneOf,
   uncheckedIdField,
   orNull,
-  overlapField,
+  secretOverlapSecondsField,
   oneLineTextField,
   reasonField,
   requiredOrInvalidMessage,
-  unixMs,
+  unixMsSchema,
   wholeNumberField,
 } from '../../../src/api/core/request-fields.ts';
 import { emailField, passwordField } from '../../../src/api/people/person-fields.ts';
@@ -27,7 +27,7 @@ const x = (count: number) => 'x'.repeat(count);
 
 type Values = readonly unknown[];
 const fields: readonly (readonly [name: string, schema: z.ZodType, accepted: Values, refused: Values])[] = [
-  ['unixMs', unixMs, [0, 1], [-1, 0.5, '1', null]],
+  ['unixMs', unixMsSchema, [0, 1], [-1, 0.5, '1', null]],
   [
     'plain text',
     oneLineTextField(3),
@@ -39,7 +39,7 @@ const fields: readonly (readonly [name: string, schema: z.ZodType, accepted: Val
   ['a whole number', wholeNumberField(2, 4), [2, 3, 4], [1, 5, 2.5, '3', null, Infinity]],
   ['an id', idField('a key'), [id], ['x', '', null, 7]],
   ['an opaque id', uncheckedIdField, [id, 'x', ''], [null, 7, [id]]],
-  ['an overlap', overlapField, [0, 86_400, 2_592_000], [-1, 2_592_001, 0.5, '60', null]],
+  ['an overlap', secretOverlapSecondsField, [0, 86_400, 2_592_000], [-1, 2_592_001, 0.5, '60', null]],
   ['a text or null', orNull(z.string()), ['x', null], [7, undefined]],
   ['an e-mail', emailField, ['a@b.example', `${x(64)}@b.example`], ['a', 'a@b', '@b.example', 'a b@c.example', null]],
   ['an e-mail of 254 characters', emailField, [`${x(244)}@b.example`], [`${x(245)}@b.example`]],
@@ -55,7 +55,7 @@ for (const [name, schema, accepted, refused] of fields) {
 }
 
 test('an overlap is a day by default, and an e-mail has one spelling', () => {
-  assert.equal(overlapField.parse(undefined), 86_400);
+  assert.equal(secretOverlapSecondsField.parse(undefined), 86_400);
   assert.equal(emailField.parse(' Ada@B.Example '), 'ada@b.example');
 });
 
@@ -79,8 +79,8 @@ test('one line has no line break, no lone surrogate and no character that reorde
 test('a response has the fields of its schema alone; those without a value are null', () => {
   const schema = z.strictObject({ a: z.number().nullable(), b: z.boolean(), c: z.string().nullable() });
   const row = { a: undefined, b: false, c: '', secret: 'x' };
-  assert.deepEqual(pickSchemaFields(schema, row), { a: null, b: false, c: '' });
-  assert.deepEqual(pickSchemaFields(schema, { a: 0, b: true, c: null }), { a: 0, b: true, c: null });
+  assert.deepEqual(pickRowFieldsBySchema(schema, row), { a: null, b: false, c: '' });
+  assert.deepEqual(pickRowFieldsBySchema(schema, { a: 0, b: true, c: null }), { a: 0, b: true, c: null });
 });
 
 const contextOf = (value: string | string[] | undefined) =>
@@ -90,17 +90,17 @@ const contextOf = (value: string | string[] | undefined) =>
 test('an Idempotency-Key has 1 to 255 visible characters, and two of them are one that is refused', () => {
   const longest = '~'.repeat(255);
   for (const key of ['!', longest, 'a,b']) {
-    assert.deepEqual(idempotencyKeyOf(contextOf(key)), { key });
-    assert.equal(requiredIdempotencyKey(contextOf(key)), key);
+    assert.deepEqual(readIdempotencyKeyOrError(contextOf(key)), { key });
+    assert.equal(requireIdempotencyKey(contextOf(key)), key);
   }
-  assert.deepEqual(idempotencyKeyOf(contextOf(undefined)), { key: undefined });
+  assert.deepEqual(readIdempotencyKeyOrError(contextOf(undefined)), { key: undefined });
   const error = { path: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' };
   for (const value of ['', `${longest}~`, 'a b', 'ä', '\x7f', ['a', 'b']]) {
-    assert.deepEqual(idempotencyKeyOf(contextOf(value)), { error }, String(value));
-    assert.throws(() => requiredIdempotencyKey(contextOf(value)), HttpError, String(value));
+    assert.deepEqual(readIdempotencyKeyOrError(contextOf(value)), { error }, String(value));
+    assert.throws(() => requireIdempotencyKey(contextOf(value)), HttpError, String(value));
   }
   assert.throws(
-    () => requiredIdempotencyKey(contextOf(undefined)),
+    () => requireIdempotencyKey(contextOf(undefined)),
     (thrown) => {
       assert.ok(thrown instanceof HttpError);
       const required = { path: 'Idempotency-Key', message: 'is required' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { endpoints } from '../../../src/api/endpoints.ts';
-import { requestErrors, requestMessage } from '../../../src/platform/text/validation-messages.ts';
+import { fieldErrorsOfIssue, messageOfRequestIssue } from '../../../src/platform/text/validation-messages.ts';
 
 // Every schema of a body or query gets values of every wrong type at every place. The validator's own words are for programmers.
 
@@ -61,8 +61,8 @@ const raw =
   /invalid (?:input|option|string|key|element)|expected|received|unrecognized|too (?:big|small)|nan\b|undefined|^is not valid$/i;
 
 function messagesOf(schema: z.ZodType, value: unknown): readonly string[] {
-  const { error } = schema.safeParse(value, { error: requestMessage });
-  return (error?.issues ?? []).flatMap(requestErrors).map(({ message }) => message);
+  const { error } = schema.safeParse(value, { error: messageOfRequestIssue });
+  return (error?.issues ?? []).flatMap(fieldErrorsOfIssue).map(({ message }) => message);
 }
 
 for (const { operationId, body, query } of endpoints) {
@@ -89,7 +89,7 @@ test('an unknown field gets the name that was probably meant, also within object
     list: z.array(z.strictObject({ frame_type: z.string() })).optional(),
   });
   const errorsOf = (value: unknown) =>
-    (schema.safeParse(value, { error: requestMessage }).error?.issues ?? []).flatMap(requestErrors);
+    (schema.safeParse(value, { error: messageOfRequestIssue }).error?.issues ?? []).flatMap(fieldErrorsOfIssue);
   assert.deepEqual(errorsOf({ Size: 'x', other: 1 }), [
     { path: 'Size', message: 'unknown field, did you mean size?' },
     { path: 'other', message: 'unknown field' },
@@ -102,7 +102,7 @@ test('an unknown field gets the name that was probably meant, also within object
 test('of several forms, the errors are those of the one that the value resembles', () => {
   const schema = z.strictObject({ image: z.union([z.string(), z.strictObject({ url: z.string() })]) });
   const errorsOf = (value: unknown) =>
-    (schema.safeParse(value, { error: requestMessage }).error?.issues ?? []).flatMap(requestErrors);
+    (schema.safeParse(value, { error: messageOfRequestIssue }).error?.issues ?? []).flatMap(fieldErrorsOfIssue);
   assert.deepEqual(errorsOf({ image: 7 }), [{ path: 'image', message: 'must be a string or an object' }]);
   assert.deepEqual(errorsOf({ image: { url: 7 } }), [{ path: 'image.url', message: 'must be a string' }]);
   assert.deepEqual(errorsOf({}), [{ path: 'image', message: 'is required' }]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
-import { priceLeadMs } from '../../../src/credits/prices/prices.ts';
+import { priceLeadMs } from '../../../src/credits/prices/operator-prices.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
-import { standardInput } from '../../../src/catalogue/input/task-input.ts';
+import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 
@@ -148,7 +148,7 @@ test('200, 422 of a model with several prices, one must be named, and its states
     { name: 'standard', when: {}, amounts: [rate] },
   ];
   const catalogue = catalogueOf([
-    { model, title: 'M', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
+    { model, title: 'M', input: standardModelInput, prices, providers: ['preview'], deadlineMs: 1 },
   ]);
   const apart = await startHttpService({ catalogue: () => catalogue });
   try {

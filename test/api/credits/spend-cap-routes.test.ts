@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { patientDatabase } from '../../support/database/test-database.ts';
@@ -93,7 +93,7 @@ for (const [subject, period] of [
     const refused = answers.filter(({ status }) => status === 402).map(({ json }) => json);
     assert.deepEqual(new Set(refused.map(({ error }) => error)), new Set(['spend_cap_reached']));
     assert.deepEqual(new Set(refused.map(({ data }) => data['cap'])), new Set([cap]));
-    const [counted] = await listSpendCaps(database.db, accountId);
+    const [counted] = await listSpendCapsOfAccount(database.db, accountId);
     assert.equal(counted?.spent, 20 * price);
   });
 }
@@ -200,7 +200,7 @@ test('200 an operator sets caps, as the audit log says; 404 and 409 as for the a
   const { status, json } = await set({ month: 5 * price });
   assert.equal(status, 200, json.msg);
   assert.deepEqual(
-    (await listSpendCaps(service.database.db, accountId)).map(({ subject, period, credits }) => [
+    (await listSpendCapsOfAccount(service.database.db, accountId)).map(({ subject, period, credits }) => [
       subject,
       period,
       credits,

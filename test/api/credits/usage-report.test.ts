@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
-import { addTasksToUsageSums, listUsageByGroupAndDay } from '../../../src/credits/reports/usage-sums-and-latencies.ts';
-import type { TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
+import { addTasksToUsageSums, usageQueriesByGroup } from '../../../src/credits/reports/usage-sums-and-latencies.ts';
+import type { CreatorKeyOrPerson } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { setTaskTimes } from '../../support/database/aged-task.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -34,7 +34,11 @@ const price = 132;
 const noon = Date.parse('2026-01-15T12:00:00Z');
 const [day, nextDay] = ['2026-01-15', '2026-01-16'];
 
-type Made = { readonly by?: TaskCreator; readonly model?: string; readonly state?: 'success' | 'fail' | 'waiting' };
+type Made = {
+  readonly by?: CreatorKeyOrPerson;
+  readonly model?: string;
+  readonly state?: 'success' | 'fail' | 'waiting';
+};
 
 /** A task of this past time, which took so long. */
 async function newTask(createdAt: number, tookMs: number, { by, model, state = 'success' }: Made = {}): Promise<void> {
@@ -170,7 +174,7 @@ test('groups beyond those with most credits are added up', async () => {
     for (let count = 0; count < tasks; count += 1) await newTask(start, 1_000, { model });
   }
   const days = { accountId, from: '2026-03-01', to: '2026-03-01' };
-  const rows = await listUsageByGroupAndDay.model(db, { ...days, maxGroups: 2 });
+  const rows = await usageQueriesByGroup.model(db, { ...days, maxGroups: 2 });
   assert.deepEqual(
     rows.map(({ id, isRest, tasks }) => [id, isRest, tasks]),
     [

@@ -1,4 +1,4 @@
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { TaskRecord } from '../../../src/tasks/public-record.ts';
 
 // Records, and what APIs show of them. No two values of a record are equal, so that none can stand for another.

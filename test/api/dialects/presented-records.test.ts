@@ -4,7 +4,7 @@ import { presentArkTask } from '../../../src/api/dialects/ark/ark-task.ts';
 import { dialectAdapter } from '../../../src/api/dialects/dialect.ts';
 import { presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
 import { presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { TaskRecord } from '../../../src/tasks/public-record.ts';
 import {
   arkSuccess,

@@ -3,12 +3,12 @@ import { after, before, test } from 'node:test';
 import { errorCatalogue, type ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { withUploadSlot } from '../../../src/api/core/limits/upload-slots.ts';
-import { maxUploads } from '../../../src/media/references/upload-rules.ts';
+import { maxUploadsOfAccount } from '../../../src/media/references/upload-rules.ts';
 import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Moderator, ModerationVerdict } from '../../../src/providers/moderation/moderator.ts';
 import { noModerator } from '../../support/service/defaults/no-moderator.ts';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, type HttpServiceOptions, startHttpService } from '../../support/service/http-service.ts';
@@ -137,7 +137,7 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
         await sql(
           'test-many-uploads',
           `insert into uploads (id, account_id, file_name, bytes, expires_at)
-           select gen_random_uuid(), $1, 'video.mp4', 1, now() + interval '1 day' from generate_series(1, ${maxUploads})`,
+           select gen_random_uuid(), $1, 'video.mp4', 1, now() + interval '1 day' from generate_series(1, ${maxUploadsOfAccount})`,
         );
         return create(body('one', await dataUrl()));
       },
@@ -181,7 +181,7 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
       ...database.db,
       run: (statement, values) =>
         statement.name === 'find-task'
-          ? Promise.reject(new DatabaseUnavailable(false, new Error('planted')))
+          ? Promise.reject(new DatabaseUnavailableError(false, new Error('planted')))
           : database.db.run(statement, values),
     };
     return withStage({ db }, async ({ create, service, account: { accountId } }) => {
@@ -234,6 +234,6 @@ function uncertainly(): NonNullable<HttpServiceOptions['acceptCreate']> {
   let tries = 0;
   return () => {
     tries += 1;
-    return Promise.reject(tries === 1 ? new DatabaseUnavailable(true, new Error('broken')) : new Error('planted'));
+    return Promise.reject(tries === 1 ? new DatabaseUnavailableError(true, new Error('broken')) : new Error('planted'));
   };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { arkCreateBody as arkBody, readArkRequest } from '../../../src/api/dialects/ark/ark-request.ts';
-import { unusedKieFields } from '../../../src/api/dialects/kie/kie-request.ts';
+import { findUnusedKieFields } from '../../../src/api/dialects/kie/kie-request.ts';
 import { readFrames, readReference, readReferences } from '../../../src/api/dialects/media-reference.ts';
 import { readOpenAIRequest } from '../../../src/api/dialects/openai/openai-request.ts';
 import {
@@ -9,13 +9,13 @@ import {
   readOpenRouterRequest,
 } from '../../../src/api/dialects/openrouter/openrouter-request.ts';
 import { setUnusedHeader } from '../../../src/api/dialects/unused-fields.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
-import { modelCatalogue } from '../../../src/catalogue/models/model.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
+import { indexModelsByName } from '../../../src/catalogue/models/model.ts';
 import { plain, rich } from './openai/openai-stage.ts';
 
 // What the translations return as a whole; the tests of each API have what its requests become.
 
-const models = modelCatalogue([rich, plain]);
+const models = indexModelsByName([rich, plain]);
 const [one, two] = ['https://client.example/1', 'https://client.example/2'];
 
 test('OpenAI: every field of a request is used, named or reported', () => {
@@ -150,7 +150,7 @@ test('Ark: every field of a request is used, named or reported', () => {
 
 test('kie: fields without a value, and those that are used or refused, are not reported as unused', () => {
   const unusedOf = (model: unknown) =>
-    unusedKieFields(
+    findUnusedKieFields(
       {
         model,
         input: { prompt: 'A', ratio: '1:1', aspect_ratio: '1:1', speed: 2, tone: '', image_url: one, web_search: true },
@@ -163,7 +163,7 @@ test('kie: fields without a value, and those that are used or refused, are not r
     );
   for (const model of ['videogen-2.0', 'bytedance/seedance-2', 7])
     assert.deepEqual(unusedOf(model), ['extra', 'input.speed']);
-  assert.deepEqual(unusedKieFields({ model: 'videogen-2.0', input: 'words' }, builtInCatalogue().models), []);
+  assert.deepEqual(findUnusedKieFields({ model: 'videogen-2.0', input: 'words' }, builtInCatalogue().models), []);
 });
 
 test('an address is found in each of its forms', () => {

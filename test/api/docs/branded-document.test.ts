@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brandedMarkdown, whiteLabelDocuments } from '../../../src/api/docs/branded-document.ts';
+import { rewriteForWhiteLabel, whiteLabelDocuments } from '../../../src/api/docs/branded-document.ts';
 
 const document = `# Videogen
 
@@ -22,7 +22,8 @@ Install videogen-client for TypeScript.
 `;
 
 test('a document for another name has that name and its models, and nothing about our own programs', () => {
-  const branded = (models: readonly string[]) => brandedMarkdown(document, 'Reel Ltd', models).replaceAll(/\n+/g, '\n');
+  const branded = (models: readonly string[]) =>
+    rewriteForWhiteLabel(document, 'Reel Ltd', models).replaceAll(/\n+/g, '\n');
   const expected = `# Reel Ltd
 Set \`API_KEY\` and use film or videogen-2.0.
 - Send \`Videogen-Dialect: native\`.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync, unzipSync } from 'fflate';
-import { clientArchives } from '../../../src/api/docs/client-archives.ts';
+import { listClientArchiveNames } from '../../../src/api/docs/client-archives.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 let service: HttpService;
@@ -20,7 +20,7 @@ after(async () => {
 });
 
 test('the service serves its clients, by the names that the quickstart and their READMEs use', async () => {
-  const names = clientArchives();
+  const names = listClientArchiveNames();
   assert.equal(names.length, 2);
   const { json } = await service.send('GET', '/clients');
   const clients = names.map((name) => `http://media.test/clients/${name}`);
@@ -40,7 +40,7 @@ test('the service serves its clients, by the names that the quickstart and their
 });
 
 test('npm installs the archive for TypeScript, and its main file is there', async () => {
-  const [archive = ''] = clientArchives().filter((name) => name.endsWith('.tgz'));
+  const [archive = ''] = listClientArchiveNames().filter((name) => name.endsWith('.tgz'));
   const { status, headers, bytes } = await service.send('GET', `/clients/${archive}`);
   assert.deepEqual([status, headers['content-type']], [200, 'application/gzip']);
   assert.equal(headers['cache-control'], 'public, max-age=3600');
@@ -55,7 +55,7 @@ test('npm installs the archive for TypeScript, and its main file is there', asyn
 });
 
 test('the wheel records the digest and the length of each of its files', async () => {
-  const [wheel = ''] = clientArchives().filter((name) => name.endsWith('.whl'));
+  const [wheel = ''] = listClientArchiveNames().filter((name) => name.endsWith('.whl'));
   const { status, bytes } = await service.send('GET', `/clients/${wheel}`);
   assert.equal(status, 200);
   const files = unzipSync(bytes);

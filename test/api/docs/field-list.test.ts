@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parameterFields, schemaFields } from '../../../src/api/docs/field-list.ts';
+import { parameterListHtml, schemaFieldListHtml } from '../../../src/api/docs/field-list.ts';
 import type { Html } from '../../../src/api/docs/html.ts';
 import { operationSamples, operationSection } from '../../../src/api/docs/operation-section.ts';
 import type {
@@ -39,7 +39,7 @@ function textOf(markup: Html | undefined): string {
 }
 
 const fieldsOf = (schema: OpenApiSchema, open = 1, marksRequired = true) =>
-  textOf(schemaFields(description, schema, { open, marksRequired }));
+  textOf(schemaFieldListHtml(description, schema, { open, marksRequired }));
 
 for (const [schema, text] of [
   [{ type: 'string', minLength: 1, maxLength: 36, description: 'An *id*.' }, 'string An id. At most 36 characters.'],
@@ -115,7 +115,7 @@ test('a parameter has its own description, or that of its schema', () => {
     { name: 'd', in: 'query', schema: refTo('Deep') },
   ];
   assert.equal(
-    textOf(parameterFields(description, parameters)),
+    textOf(parameterListHtml(description, parameters)),
     '- a string required Outer - b string Inner - c any value - d Deep [open Fields of d - flag boolean ]',
   );
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { maxTagsOfAccount } from '../../../src/library/gallery/favorites-and-tags.ts';
 import { listVideos, maxVideosExamined } from '../../../src/library/gallery/videos.ts';
-import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
-import { modelInputSchema } from '../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../src/catalogue/input/model-input-schema.ts';
 import { defaultModels, type Model } from '../../../src/catalogue/models/model.ts';
 
 const [standard = assert.fail()] = defaultModels;

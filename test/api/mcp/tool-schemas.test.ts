@@ -4,10 +4,15 @@ import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describeTools } from '../../../src/api/mcp/describe-tools.ts';
 import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
-import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue, readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
-import { modelInputSchema } from '../../../src/catalogue/input/model-input.ts';
-import { defaultModels, type Model, modelCatalogue, type ModelCatalogue } from '../../../src/catalogue/models/model.ts';
+import { modelInputSchema } from '../../../src/catalogue/input/model-input-schema.ts';
+import {
+  defaultModels,
+  type Model,
+  indexModelsByName,
+  type ModelsByName,
+} from '../../../src/catalogue/models/model.ts';
 import { sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
 import { documentedRecipes } from '../../support/documents/documented-examples.ts';
 
@@ -38,7 +43,7 @@ function assertInSubset(schema: unknown, path: string): void {
   }
 }
 
-function assertTools(models: ModelCatalogue): void {
+function assertTools(models: ModelsByName): void {
   for (const { name, inputSchema } of describeTools(models)) {
     assert.match(name, /^\w{1,64}$/);
     assertInSubset(inputSchema, name);
@@ -50,10 +55,10 @@ const recipes = ['README.md', 'docs/tutorial.md', 'docs/models.md']
   .concat(readdirSync('docs/providers').map((page) => `docs/providers/${page}`))
   .flatMap((page) => documentedRecipes(page).map(({ text }) => [page, text] as const));
 
-function readRecipe(text: string): ModelCatalogue {
+function readRecipe(text: string): ModelsByName {
   const readText = (path: string) => (path.endsWith('.json') ? workflow : text);
   try {
-    return readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText }).models;
+    return readCatalogueOrThrow({ path: '/etc/videogen/catalogue.yaml', readText }).models;
   } catch {
     // test/catalogue/file/catalogue-examples.test.ts loads them with their whole workflows.
     return new Map();
@@ -66,7 +71,7 @@ describe('every tool stays within the subset that agents accept', () => {
   test('for the example of a catalogue', () => {
     const text = readFileSync('docs/catalogue.example.yaml', 'utf8');
     const readText = (path: string) => (path.endsWith('.yaml') && !path.includes('assets') ? text : workflow);
-    assertTools(readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText }).models);
+    assertTools(readCatalogueOrThrow({ path: '/etc/videogen/catalogue.yaml', readText }).models);
   });
 
   test('for every catalogue of the documentation', () => {
@@ -76,12 +81,12 @@ describe('every tool stays within the subset that agents accept', () => {
     const all = catalogues.flatMap((models, index) =>
       [...models.values()].map((one) => ({ ...one, model: `${one.model}-${index}` })),
     );
-    assertTools(modelCatalogue(all));
+    assertTools(indexModelsByName(all));
   });
 
   test('for models whose fields have lists of numbers, fixed values, and options of every type', () => {
-    assertTools(modelCatalogue(differing));
-    const generate = describeTools(modelCatalogue(differing)).find(({ name }) => name === 'generate_video');
+    assertTools(indexModelsByName(differing));
+    const generate = describeTools(indexModelsByName(differing)).find(({ name }) => name === 'generate_video');
     const input = generate?.inputSchema.properties?.['input'] as {
       readonly properties: Record<string, Schema>;
       readonly required: unknown;
@@ -151,7 +156,7 @@ test('each field is described, also where models differ in all of them', () => {
     seed: {},
     options: { style: { type: 'string', values } },
   });
-  const models = modelCatalogue([modelOf('c', everyField(1, ['x'])), modelOf('d', everyField(2, ['y']))]);
+  const models = indexModelsByName([modelOf('c', everyField(1, ['x'])), modelOf('d', everyField(2, ['y']))]);
   const generate = describeTools(models).find(({ name }) => name === 'generate_video');
   assert.ok(generate);
   const { model, input, callBackUrl } = generate.inputSchema.properties as Readonly<Record<string, Schema>>; // of the request
@@ -166,7 +171,7 @@ test('each field is described, also where models differ in all of them', () => {
 });
 
 test('a schema of the subset accepts the sample request of every model', () => {
-  const models = modelCatalogue([...differing, ...defaultModels]);
+  const models = indexModelsByName([...differing, ...defaultModels]);
   const generate = describeTools(models).find(({ name }) => name === 'generate_video');
   const accepts = new Ajv2020({ strict: false }).compile(generate?.inputSchema ?? {});
   for (const { model, input } of models.values()) assert.ok(accepts(sampleRequest(model, input)), model);
@@ -190,7 +195,7 @@ test('the schemas of twenty models stay small, and so does what list_models says
       exclusive: [['imageUrls', 'firstFrameUrl']],
     }),
   );
-  const listed = JSON.stringify(describeTools(modelCatalogue(twenty)));
+  const listed = JSON.stringify(describeTools(indexModelsByName(twenty)));
   const prices = [{ name: 'standard', when: {}, rates: [{ creditsPerSecond: 41, creditsPerVideo: 0, fromTime: 0 }] }];
   const said = twenty.map((model) => modelSummaryText(summarizeModel(model, prices, 1))).join('\n');
   // About four bytes a token.

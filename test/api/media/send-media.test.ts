@@ -7,7 +7,7 @@ import { dayMs } from '../../../src/platform/timing/duration.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { storeVideo } from '../../library/gallery/gallery-stage.ts';
-import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createLiveCatalogue, type LiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
-import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
+import { saveReportAndDeleteOld } from '../../../src/catalogue/models/worker-reports.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -111,7 +111,7 @@ test('200 a refused reload with its problems; the version in force stays, until 
 test('200 what live workers refused, and the models that none of them can generate', async () => {
   const report = { workerId: '019aabbb-0000-7000-8000-000000000000', models: [], refusal: 'no key' } as const;
   for (const workerId of [report.workerId, '019aabbb-0000-7000-8000-000000000001'])
-    await saveWorkerReport(service.database.db, { ...report, workerId, queue: 'generation-remote' });
+    await saveReportAndDeleteOld(service.database.db, { ...report, workerId, queue: 'generation-remote' });
   const { workerRefusals, notSold } = await shown();
   assert.deepEqual([workerRefusals, notSold], [['no key'], ['film', 'clip']]);
 });

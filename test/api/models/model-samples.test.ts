@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
@@ -25,7 +25,7 @@ function catalogueWith(sample: object | undefined) {
     { ...model, model: 'without', sample: undefined, providers: ['upstream'] },
   ];
   writeFileSync(path, JSON.stringify({ providers: { upstream: remote }, models }));
-  return readCatalogueFile({ path });
+  return readCatalogueOrThrow({ path });
 }
 
 let service: HttpService;

@@ -1,7 +1,7 @@
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
 import { shell } from '../../support/service/person.ts';
-import { standardInput } from '../../../src/catalogue/input/task-input.ts';
+import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DecidedLongAgo, insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
@@ -22,7 +22,7 @@ const { model } = plainRequest;
 let service: HttpService;
 before(async () => {
   const catalogue = catalogueOf([
-    { model, title: 'Fast', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
+    { model, title: 'Fast', input: standardModelInput, prices, providers: ['preview'], deadlineMs: 1 },
   ]);
   service = await startHttpService({ catalogue: () => catalogue });
 });
@@ -112,7 +112,7 @@ test('200 the limits that are shown are those that are kept', async () => {
 });
 
 test('200 a model that stores the last frame of its videos is listed so', async () => {
-  const one = { title: 'One', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 };
+  const one = { title: 'One', input: standardModelInput, prices, providers: ['preview'], deadlineMs: 1 };
   const catalogue = catalogueOf([
     { ...one, model: 'film' },
     { ...one, model: 'frame', lastFrame: true },

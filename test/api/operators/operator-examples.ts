@@ -7,7 +7,7 @@ import { owedCallback } from '../../support/tasks/owed-callback.ts';
 import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
-import { setPrice } from '../../../src/credits/prices/prices.ts';
+import { setPrice } from '../../../src/credits/prices/operator-prices.ts';
 import { listUnconfirmedSignUps, requestSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
 
 /** A body that changes something, one that is refused, and whether doing it again changes anything. */

@@ -4,9 +4,9 @@ import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { generateApiKey } from '../../../src/accounts/keys/key-format.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { isConsolePath } from '../../../src/api/core/endpoint-spec.ts';
+import { isConsoleApiPath } from '../../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
-import { shapeOfPath } from '../../../src/api/dialects/shapes.ts';
+import { errorShapeOfPath } from '../../../src/api/dialects/shapes.ts';
 import { createBadKeyLimiter, createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createOperator, listOperators, revokeOperator } from '../../../src/accounts/operators/operator-keys.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
@@ -57,8 +57,8 @@ for (const { method, path, operationId, scope } of endpoints) {
   if (scope === 'none' || scope === 'operator') continue;
   test(`401 ${operationId} rejects the key of an operator`, async () => {
     const answer = await send(method, path, bearer(operator.key));
-    if (isConsolePath(path)) return assertRefused(answer, 401, /sign in/);
-    if (shapeOfPath(path) !== undefined) {
+    if (isConsoleApiPath(path)) return assertRefused(answer, 401, /sign in/);
+    if (errorShapeOfPath(path) !== undefined) {
       assert.equal(answer.status, 401);
       return assert.match(answer.bytes.toString(), /"unauthorized"/);
     }

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
-import { DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseBusyError, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { type FakeStripe, startFakeStripe } from '../../fakes/stripe/stripe.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
@@ -243,11 +243,11 @@ test('503 an event that cannot be booked now is repeated by Stripe', async () =>
     payments: providerAt(stripe),
   });
   try {
-    fault = new DatabaseUnavailable(false, new Error('test'));
+    fault = new DatabaseUnavailableError(false, new Error('test'));
     assertRefused(await post({}, faulty), 503, /^the database is unavailable/);
-    fault = new DatabaseUnavailable(false, Object.assign(new Error('test'), { code: '53100' }));
+    fault = new DatabaseUnavailableError(false, Object.assign(new Error('test'), { code: '53100' }));
     assertRefused(await post({}, faulty), 503, /^a disk of the service is full/);
-    fault = new DatabaseBusy();
+    fault = new DatabaseBusyError();
     assertRefused(await post({}, faulty), 503, /^too many requests are waiting/);
     fault = undefined;
     assert.equal((await post({}, faulty)).status, 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { requestOriginOf } from '../../../src/api/sign-in/authenticate-session.ts';
+import { addressAndUserAgentOf } from '../../../src/api/sign-in/authenticate-session.ts';
 import type { Context } from '../../../src/api/core/request-context.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
@@ -45,7 +45,7 @@ test('the browser of a request is recorded in plain ASCII, cut off after 300 cha
   const originOf = (userAgent: string) => {
     const state = { clientAddress: () => '192.0.2.1' };
     // The parts of a context that the function reads.
-    return requestOriginOf({
+    return addressAndUserAgentOf({
       state,
       get: (name: string) => (name === 'User-Agent' ? userAgent : ''),
     } as unknown as Context);

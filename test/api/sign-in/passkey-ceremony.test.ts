@@ -5,10 +5,10 @@ import {
   registrationOptions,
   relyingParty,
   requireRelyingParty,
-  verifyAuthentication,
+  verifyAndReturnUseCounter,
   verifyRegistration,
 } from '../../../src/api/sign-in/passkey-ceremony.ts';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { softwareAuthenticator } from '../../support/console/software-authenticator.ts';
 
 const party = { id: 'video.example', origin: 'https://video.example:8443' };
@@ -63,7 +63,7 @@ test('a registration and a sign-in consume their challenge, and are those of the
   const proof = authenticator.get(await authenticationOptions(party, challenge));
   const consumed: string[] = [];
   const consume = (one: string) => Promise.resolve(consumed.push(one) > 0);
-  assert.equal(await verifyAuthentication(party, proof, credential, consume), 0);
+  assert.equal(await verifyAndReturnUseCounter(party, proof, credential, consume), 0);
   await verifyRegistration(party, answer, consume);
   assert.deepEqual(consumed, [challenge, challenge]);
   for (const other of [
@@ -71,24 +71,24 @@ test('a registration and a sign-in consume their challenge, and are those of the
     { ...party, origin: 'https://video.example' },
   ]) {
     await assert.rejects(verifyRegistration(other, answer, accept), refused);
-    await assert.rejects(verifyAuthentication(other, proof, credential, accept), refused);
+    await assert.rejects(verifyAndReturnUseCounter(other, proof, credential, accept), refused);
   }
   const unknown = () => Promise.resolve(false);
   await assert.rejects(verifyRegistration(party, answer, unknown), refused);
-  await assert.rejects(verifyAuthentication(party, proof, credential, unknown), refused);
+  await assert.rejects(verifyAndReturnUseCounter(party, proof, credential, unknown), refused);
   // A copy of the passkey was used in the meantime.
-  await assert.rejects(verifyAuthentication(party, proof, { ...credential, counter: 5 }, accept), refused);
+  await assert.rejects(verifyAndReturnUseCounter(party, proof, { ...credential, counter: 5 }, accept), refused);
   const { credential: another } = await newPasskey();
-  await assert.rejects(verifyAuthentication(party, proof, another, accept), refused);
+  await assert.rejects(verifyAndReturnUseCounter(party, proof, another, accept), refused);
 });
 
 test('an outage of the database stays one; another error is a refusal', async () => {
   const { authenticator, answer, credential } = await newPasskey();
   const proof = authenticator.get(await authenticationOptions(party, challenge));
-  const outage = new DatabaseUnavailable(false, new Error('unreachable'));
+  const outage = new DatabaseUnavailableError(false, new Error('unreachable'));
   for (const verify of [
     (consume: () => Promise<boolean>) => verifyRegistration(party, answer, consume),
-    (consume: () => Promise<boolean>) => verifyAuthentication(party, proof, credential, consume),
+    (consume: () => Promise<boolean>) => verifyAndReturnUseCounter(party, proof, credential, consume),
   ]) {
     await assert.rejects(
       verify(() => Promise.reject(outage)),

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
-import { beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
@@ -77,7 +77,7 @@ test('200 tasks of all accounts, newest first, each with its account and as reco
   const ids = [await newTask(one.key), await newTask(two.key), await newTask(one.key), await newTask(two.key)];
   await succeed(String(ids[0]));
   await cancel(String(ids[1]));
-  await beginGeneration(service.database.db, String(ids[2]));
+  await beginGenerationAttempt(service.database.db, String(ids[2]));
   assert.deepEqual(await walk({ from }), ids.toReversed());
   assert.deepEqual(await walk({ accountId: one.accountId }), [ids[2], ids[0]]);
   for (const [state, id] of [

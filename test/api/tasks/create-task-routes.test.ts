@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { orderError } from '../../../src/api/tasks/create-task-routes.ts';
+import { orderRefusalToHttpError } from '../../../src/api/tasks/create-task-routes.ts';
 import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import type { OrderRefusal } from '../../../src/tasks/accept/order-task.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
@@ -95,13 +95,13 @@ const refusals: readonly (readonly [refusal: OrderRefusal, code: string, data?: 
 
 for (const [refusal, code, data = {}] of refusals)
   test(`an order refused by ${refusal.kind} is the error ${code} with ${JSON.stringify(data)}`, () => {
-    const error = orderError(refusal);
+    const error = orderRefusalToHttpError(refusal);
     assert.deepEqual([error.code, error.envelope.error, error.envelope.data], [code, code, data]);
     assert.equal(error.cause, 'cause' in refusal ? cause : undefined, 'the cause is logged');
   });
 
 test('the error of an order above the rate of creates has the limit and the time until the next', () => {
-  const { headers } = orderError({ kind: 'too_fast', rate });
+  const { headers } = orderRefusalToHttpError({ kind: 'too_fast', rate });
   assert.equal(headers['RateLimit-Policy'], '"creates";q=7;w=1');
   assert.equal(headers['RateLimit'], '"creates";r=0;t=3');
   assert.equal(headers['Retry-After'], '3');

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
+import { findLedgerViolationsByIds } from '../../../src/credits/ledger/audit-rules.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { countTasksByGroup, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -66,7 +66,7 @@ function countedIn(counts: TaskCounts): Record<string, number> {
 test('200 counts are those of the own account, by state and outcome, and follow each filter', async () => {
   const { db } = service.database;
   const [waiting, generating] = [await newTask(own(), 'a lighthouse'), await newTask(own())];
-  await beginGeneration(db, generating);
+  await beginGenerationAttempt(db, generating);
   await succeeded(own());
   await failed(own(), 'cancelled');
   await failed(own(), 'content_rejected');
@@ -195,7 +195,7 @@ const cancelTasks = (account: Account, taskIds: unknown) =>
 test('200 a bulk cancel refunds each unfinished task once, leaves the others, and counts ids of nobody', async () => {
   const { db } = service.database;
   const [waiting, generating, done] = [await newTask(own()), await newTask(own()), await succeeded(own())];
-  await beginGeneration(db, generating);
+  await beginGenerationAttempt(db, generating);
   const late = await failed(own(), 'timeout');
   const foreign = await newTask(other());
   const ids = [waiting, generating, done, late, foreign, randomUUID(), waiting];
@@ -218,7 +218,7 @@ test('200 a bulk cancel refunds each unfinished task once, leaves the others, an
   assert.deepEqual((await cancelTasks(own(), ids)).json.data, json.data, 'repeated');
   assert.deepEqual(stopped(), [waiting, generating]);
   const accounts = [own().accountId, other().accountId];
-  assert.deepEqual(await checkBooks(db, { accounts, tasks: ids }), []);
+  assert.deepEqual(await findLedgerViolationsByIds(db, { accounts, tasks: ids }), []);
 });
 
 test('422 a bulk cancel of no tasks, of more than a hundred, or of what is no id', async () => {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { createCallerAndTaskFinder } from '../../../src/tasks/find-caller-and-task.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { newMember } from '../../support/service/person.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -54,7 +54,7 @@ async function walk(key: string, query: string, between: () => Promise<unknown> 
 test('200 newest first, and each record is what recordInfo answers', async () => {
   const { key } = await service.newAccount(10_000);
   const ids = await newTasks(key, 3);
-  await beginGeneration(service.database.db, String(ids[1]));
+  await beginGenerationAttempt(service.database.db, String(ids[1]));
   assert.deepEqual(await pageOf(key), { ids: ids.toReversed(), next: undefined });
   const { tasks } = (await list(key)).json.data as { tasks: unknown[] };
   const record = (await service.recordInfo(key, String(ids[1]))).json.data;
@@ -194,7 +194,7 @@ test('200 filters by state, each of them, and by model', async () => {
   const { key } = await service.newAccount(10_000);
   const [waiting = '', generating = '', failed = ''] = await newTasks(key, 3);
   const standard = await newTask(key, 'videogen-2.0');
-  await beginGeneration(service.database.db, generating);
+  await beginGenerationAttempt(service.database.db, generating);
   await failAndRefund(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
   for (const [query, expected] of [
     ['state=waiting', [standard, waiting]],

@@ -9,7 +9,7 @@ import {
 } from '../../../src/api/tasks/task-detail-view.ts';
 import { presentListedTask, presentOperatorListedTask } from '../../../src/api/tasks/task-view.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { signResultLinks } from '../../../src/media/store/signed-link.ts';
+import { signVideoAndLastFrameLinks } from '../../../src/media/store/signed-link.ts';
 import type { Delivery } from '../../../src/tasks/callbacks/deliveries.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { taskRecord } from '../../../src/tasks/public-record.ts';
@@ -106,7 +106,7 @@ const delivery: Delivery = {
   finishedAt: 60,
   dueAt: 61,
 };
-const record = taskRecord(task, 0, signResultLinks(resultStore, task));
+const record = taskRecord(task, 0, signVideoAndLastFrameLinks(resultStore, task));
 const maker = { kind: 'key', id: 'key', name: 'name' } as const;
 const previews = [{ url: 'https://client.example/a', previewUrl: 'https://media.example/a' }];
 const sources: TaskDetailSources = {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TaskResult } from '../../../src/catalogue/tasks/task.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -80,7 +80,7 @@ test('200 a task in generation shows the progress of the engine, but never 100',
   const taskId = await newTask();
   await recordQueuing(service.database.db, taskId);
   assert.deepEqual([(await recordOf(taskId))['state'], (await recordOf(taskId))['progress']], ['queuing', 0]);
-  await beginGeneration(service.database.db, taskId);
+  await beginGenerationAttempt(service.database.db, taskId);
   for (const [engine, shown] of [
     [0, 0],
     [41.7, 41],
@@ -96,7 +96,7 @@ test('200 a task in generation shows the progress of the engine, but never 100',
 
 test('200 a successful task shows links that are signed at each reading and lead to this service', async () => {
   const taskId = await newTask();
-  await beginGeneration(service.database.db, taskId);
+  await beginGenerationAttempt(service.database.db, taskId);
   await completeTask(service.database.db, taskId, resultOf(taskId));
   asked = 0;
   const record = await recordOf(taskId);

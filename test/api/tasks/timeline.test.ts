@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
@@ -67,7 +67,7 @@ test('200 a waiting task knows how many of its own are ahead', async () => {
   assert.equal(timeline.aheadOfOwn, 1);
   assert.deepEqual(named(timeline), ['accepted', 'waited']);
   assert.equal(timeline.steps[1]?.endTime, null);
-  await beginGeneration(service.database.db, first);
+  await beginGenerationAttempt(service.database.db, first);
   assert.equal((await timelineOf(key, second)).aheadOfOwn, 0);
   assert.equal((await timelineOf(key, first)).aheadOfOwn, null);
 });
@@ -77,7 +77,7 @@ test('200 the steps of a success follow each other without a gap, and no provide
   const { key } = await service.newAccount(1_000);
   const taskId = await newTask(key, 'http://127.0.0.1/');
   await recordQueuing(db, taskId);
-  await beginGeneration(db, taskId);
+  await beginGenerationAttempt(db, taskId);
   await intendOwnMachineJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
   await recordCreatedJob(db, { taskId, ordinal: 1, jobId: 'job' });
   await succeedProviderJob(db, taskId);

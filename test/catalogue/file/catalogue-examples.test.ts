@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseArgs } from 'node:util';
 import { describeFields, parseFieldSetting } from '../../../src/run/cli/generate/model-fields.ts';
-import { standardInput } from '../../../src/catalogue/input/task-input.ts';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { inputErrorsOfModel } from '../../../src/catalogue/models/upstreams-for-task.ts';
-import { priceAt } from '../../../src/catalogue/prices/model-prices.ts';
+import { priceOfInputAt } from '../../../src/catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../../src/tasks/accept/documented-task-request.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import { argumentsOf, documentedRecipes } from '../../support/documents/documented-examples.ts';
@@ -15,7 +15,7 @@ import { argumentsOf, documentedRecipes } from '../../support/documents/document
 const prices = [{ creditsPerSecond: 7 }];
 
 function read(text: string): Catalogue {
-  return readCatalogueFile({ path: 'models.json', readText: () => text });
+  return readCatalogueOrThrow({ path: 'models.json', readText: () => text });
 }
 
 test('the catalogues in the documentation load', () => {
@@ -34,7 +34,7 @@ test('providers of a model are its tiers in their order, each once', () => {
     model: 'm',
     title: 'M',
     aliases: [],
-    input: standardInput,
+    input: standardModelInput,
     prices: [{ name: 'standard', when: {}, amounts: [{ creditsPerSecond: 7, creditsPerVideo: 0, fromMs: 0 }] }],
     providers: ['preview'],
     deadlineMs: 600_000,
@@ -73,7 +73,7 @@ const workflow = JSON.stringify({
 
 function readRecipe(text: string): Catalogue {
   const readText = (path: string) => (path.endsWith('.json') ? workflow : text);
-  return readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText });
+  return readCatalogueOrThrow({ path: '/etc/videogen/catalogue.yaml', readText });
 }
 
 for (const document of ['README.md', 'docs/tutorial.md', 'docs/models.md', ...kindPages]) {
@@ -127,6 +127,6 @@ test('docs/models.md has six recipes, each with a command whose request its mode
     };
     const parsed = parse({ model: model.model, input });
     assert.ok(parsed.ok, `${command}: ${JSON.stringify(parsed)}`);
-    assert.ok(priceAt(model.prices, parsed.param.input, Date.now()), command);
+    assert.ok(priceOfInputAt(model.prices, parsed.param.input, Date.now()), command);
   }
 });

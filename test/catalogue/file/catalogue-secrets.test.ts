@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
@@ -24,7 +24,7 @@ test('a secret is read when it is used, and is in nothing that can be printed', 
   writeFileSync(join(folder, 'script.key'), `${secret}\n`);
   for (const key of [{ env: 'SCRIPT_KEY' }, { file: './script.key' }]) {
     file(key);
-    const catalogue = readCatalogueFile({ path, readSecret });
+    const catalogue = readCatalogueOrThrow({ path, readSecret });
     const held = { catalogue, provider: catalogue.providers.get('script'), readSecret, give: readSecret(key) };
     assert.equal(held.give(), secret);
     assert.doesNotMatch(JSON.stringify(held) + JSON.stringify([...catalogue.providers, ...catalogue.models]), /marker/);
@@ -45,10 +45,10 @@ test('a missing secret is reported to a worker without its name, path or value; 
     keys.map((key, index) => [`p${index}`, { kind: 'own', baseUrl: 'http://x', key }]),
   );
   writeFileSync(path, JSON.stringify({ providers, models: [model] }));
-  assert.equal(readCatalogueFile({ path }).providers.size, keys.length + 1);
+  assert.equal(readCatalogueOrThrow({ path }).providers.size, keys.length + 1);
   const readSecret = catalogueSecretReader(folder, { EMPTY: ' ', LINES: 'sk-live-3\r\nX-Admin: 1' });
   assert.throws(
-    () => readCatalogueFile({ path, readSecret }),
+    () => readCatalogueOrThrow({ path, readSecret }),
     (error) => {
       assert.ok(error instanceof ConfigError);
       assert.deepEqual(
@@ -86,7 +86,7 @@ test('each of the further secrets of a provider must be there, too', () => {
   };
   const source = { path: 'x', readText: () => JSON.stringify({ providers, models: [model] }) };
   assert.throws(
-    () => readCatalogueFile({ ...source, readSecret: catalogueSecretReader('.', { ACCESS: 'a', EMPTY: '' }) }),
+    () => readCatalogueOrThrow({ ...source, readSecret: catalogueSecretReader('.', { ACCESS: 'a', EMPTY: '' }) }),
     (error) => {
       assert.ok(error instanceof ConfigError);
       const message = 'is not set: the variable or file that it names is missing or empty';

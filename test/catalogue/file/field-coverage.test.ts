@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import { inputErrorsOfModel, untriedTiersForTask } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { fieldPath } from '../../../src/platform/text/field-errors.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
@@ -199,7 +199,7 @@ describe('a field that only some entries pass on', () => {
   assert.ok(model !== undefined);
   const routesFor = (given: object) => {
     const request = withDefaults({ prompt: 'x', ...given }, model.input);
-    return remainingTiersOf(model, { taskId: 't', input: request, used: new Set() })
+    return untriedTiersForTask(model, { taskId: 't', input: request, used: new Set() })
       .flat()
       .map(({ provider }) => provider);
   };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
-import { createLiveCatalogue, type LiveSource } from '../../../src/catalogue/file/live-catalogue.ts';
+import { createLiveCatalogue, type LiveCatalogueOptions } from '../../../src/catalogue/file/live-catalogue.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertSince } from '../../support/assert-since.ts';
 
@@ -18,7 +18,7 @@ function catalogueOf(names: readonly string[], more: object = {}): string {
 }
 
 /** A live catalogue of a file with one model `a`, and all that it logs. */
-function started(context: TestContext, text = catalogueOf(['a']), source: Partial<LiveSource> = {}) {
+function started(context: TestContext, text = catalogueOf(['a']), source: Partial<LiveCatalogueOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'videogen-live-'));
   const path = join(folder, 'catalogue.json');
   const write = (content: string, name = 'catalogue.json') => writeFileSync(join(folder, name), content);

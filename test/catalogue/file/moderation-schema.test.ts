@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { ConfigError, SetupError } from '../../../src/platform/errors.ts';
 import type { SecretReader } from '../../../src/catalogue/file/provider-schema.ts';
 
@@ -10,7 +10,7 @@ function modelWith(moderation: unknown, readHookSecret?: SecretReader) {
   const models = [{ model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }], moderation }];
   const readText = () => JSON.stringify({ models });
   const source = { path: 'x', readText, ...(readHookSecret !== undefined && { readHookSecret }) };
-  return readCatalogueFile(source).models.get('m')?.moderation;
+  return readCatalogueOrThrow(source).models.get('m')?.moderation;
 }
 
 test('a hook needs its shape and address, and has defaults for the rest', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownUpstreamRules, resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { parseFileData } from '../../../src/catalogue/file/file-problems.ts';
+import { parseFileData } from '../../../src/catalogue/file/file-data-and-problems.ts';
 import {
   parameterSchemas,
   type ProviderKind,

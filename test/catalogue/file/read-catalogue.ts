@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
 type Files = Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ export function readCatalogue(text: string | object, files: Files = {}): Catalog
     if (found === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
     return found;
   };
-  return readCatalogueFile({ path: '/etc/videogen/catalogue', readText });
+  return readCatalogueOrThrow({ path: '/etc/videogen/catalogue', readText });
 }
 
 /** The faults of a catalogue, without the file's name; none when it is good. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { warnOfDroppedInUse } from '../../../src/catalogue/file/reload-warnings.ts';
+import { warnOfRemovedProvidersOrModels } from '../../../src/catalogue/file/reload-warnings.ts';
 import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { freeSlotAndRecordCost } from '../../../src/tasks/jobs/job-ends.ts';
 import { poolStage, provider } from '../../tasks/jobs/pool-stage.ts';
 
-type Names = Parameters<typeof warnOfDroppedInUse>[1];
+type Names = Parameters<typeof warnOfRemovedProvidersOrModels>[1];
 /** Only the names count. */
 const named = (providers: readonly string[], models: readonly string[]) =>
   ({
@@ -17,7 +17,7 @@ const stage = poolStage();
 const model = 'videogen-2.0-fast';
 const warnings: object[] = [];
 const log = { warn: (fields: object) => void warnings.push(fields) };
-const reload = (before: Names, after: Names) => warnOfDroppedInUse({ db: stage.db, log }, before, after);
+const reload = (before: Names, after: Names) => warnOfRemovedProvidersOrModels({ db: stage.db, log }, before, after);
 
 beforeEach(async () => {
   // What the test before has left is no longer in use.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 
 const baseUrl = 'http://upstream.example';
 const cost = { currency: 'USD', perSecond: 0.1 };

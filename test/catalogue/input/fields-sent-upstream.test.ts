@@ -6,8 +6,8 @@ import {
   type ProviderSettings,
   videoDialects,
 } from '../../../src/catalogue/file/provider-schema.ts';
-import type { CatalogueFiles } from '../../../src/catalogue/file/cross-checks.ts';
-import { passedFields } from '../../../src/catalogue/input/fields-sent-upstream.ts';
+import type { ReferencedFilesByName } from '../../../src/catalogue/file/cross-checks.ts';
+import { fieldsPassedByEntry } from '../../../src/catalogue/input/fields-sent-upstream.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import { kinds } from '../../fakes/provider-kinds.ts';
 import { carriedBy } from '../../support/every-field/carried-fields.ts';
@@ -51,8 +51,11 @@ test('each kind of provider has a fake, against which the contract of providers 
 
 const baseUrl = 'http://upstream.example';
 
-function passedBy(settings: ProviderSettings, canFetch: boolean, files: CatalogueFiles = new Map()) {
-  const passed = passedFields({ upstreamModel: 'm', parameters: {} }, settings, { files, canFetch: () => canFetch });
+function passedBy(settings: ProviderSettings, canFetch: boolean, files: ReferencedFilesByName = new Map()) {
+  const passed = fieldsPassedByEntry({ upstreamModel: 'm', parameters: {} }, settings, {
+    files,
+    canFetch: () => canFetch,
+  });
   return inputFieldNames.filter((name) => passed.has(name === 'options' ? 'options.style' : name));
 }
 
@@ -92,7 +95,7 @@ test('a file passes on media by link to an upstream that can reach us only, and 
     [{ images: 'data-url', clips: 'link' }, ['prompt', ...pictures]],
     [{ images: 'upload', clips: 'data-url' }, ['prompt', ...pictures, ...clips]],
   ] as const) {
-    const files: CatalogueFiles = new Map([['./file.yaml', { data: { create: { json } }, ...how }]]);
+    const files: ReferencedFilesByName = new Map([['./file.yaml', { data: { create: { json } }, ...how }]]);
     assert.deepEqual(passedBy(settings, false, files), unreachable, JSON.stringify(how));
     assert.deepEqual(passedBy(settings, true, files), ['prompt', ...pictures, ...clips]);
   }

@@ -6,15 +6,18 @@ import {
   notListMessage,
   notNumberMessage,
   notSeedMessage,
-  ratioSpelling,
-  resolutionSpelling,
-  type Spelling,
+  ratioFromSpelling,
+  resolutionFromSpelling,
+  type SpellingResolver,
   unknownModelMessage,
 } from '../../../src/catalogue/input/spelling-suggestions.ts';
 
-const spellings: readonly (readonly [spelling: Spelling, meanings: Readonly<Record<string, readonly string[]>>])[] = [
+const spellings: readonly (readonly [
+  spelling: SpellingResolver,
+  meanings: Readonly<Record<string, readonly string[]>>,
+])[] = [
   [
-    resolutionSpelling,
+    resolutionFromSpelling,
     {
       '480p': ['sd', '480', '854:480'],
       '720p': ['hd', '720', '1280:720', '720:1280'],
@@ -24,7 +27,7 @@ const spellings: readonly (readonly [spelling: Spelling, meanings: Readonly<Reco
     },
   ],
   [
-    ratioSpelling,
+    ratioFromSpelling,
     {
       adaptive: ['auto', 'automatic', 'original', 'keep', 'keepratio'],
       '16:9': ['landscape', 'horizontal', 'wide', 'widescreen', '1280:720', '16:9'],
@@ -61,13 +64,13 @@ test('a word for true or false is named only where that value is allowed', () =>
 
 test('other words and numbers stand for nothing', () => {
   for (const text of ['', 'large', '12', '12345', '72:12', '12345:720'])
-    assert.equal(resolutionSpelling(text), undefined);
-  for (const text of ['', 'round', '16', '12345:1']) assert.equal(ratioSpelling(text), undefined);
+    assert.equal(resolutionFromSpelling(text), undefined);
+  for (const text of ['', 'round', '16', '12345:1']) assert.equal(ratioFromSpelling(text), undefined);
 });
 
 test('a value is suggested only if it is allowed, and a number only if it has the same digits', () => {
-  const said = notAmongMessage(['720p', '1080p'], resolutionSpelling);
-  const ratio = notAmongMessage(['16:9', 'adaptive'], ratioSpelling);
+  const said = notAmongMessage(['720p', '1080p'], resolutionFromSpelling);
+  const ratio = notAmongMessage(['16:9', 'adaptive'], ratioFromSpelling);
   const must = 'must be one of 720p, 1080p';
   for (const [message, input, expected] of [
     [said, undefined, 'is required'],

@@ -4,27 +4,30 @@ import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
 import {
   inputFieldNames,
   isPresent,
-  isScalar,
+  isNumberOrBooleanField,
   mediaUrlsOf,
   type ModelInput,
-  requiredBy,
-  standardInput,
+  fieldsRequiredWith,
+  standardModelInput,
   withDefaults,
 } from '../../../src/catalogue/input/task-input.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';
 
-const withSeed: ModelInput = { ...standardInput, fields: { ...standardInput.fields, seed: { max: 9 } } };
+const withSeed: ModelInput = { ...standardModelInput, fields: { ...standardModelInput.fields, seed: { max: 9 } } };
 
 test('a request that leaves a field out matches itself after the model gained that field', () => {
-  const earlier = requestFingerprint(taskParam('A lighthouse'), standardInput);
+  const earlier = requestFingerprint(taskParam('A lighthouse'), standardModelInput);
   assert.deepEqual(requestFingerprint(taskParam('A lighthouse'), withSeed), earlier);
   assert.notDeepEqual(requestFingerprint(taskParam('A lighthouse', { seed: 7 }), withSeed), earlier);
 });
 
 test('options mean the same in any order', () => {
-  const one = requestFingerprint(taskParam('A lighthouse', { options: { style: 'anime', steps: 4 } }), standardInput);
+  const one = requestFingerprint(
+    taskParam('A lighthouse', { options: { style: 'anime', steps: 4 } }),
+    standardModelInput,
+  );
   assert.deepEqual(
-    requestFingerprint(taskParam('A lighthouse', { options: { steps: 4, style: 'anime' } }), standardInput),
+    requestFingerprint(taskParam('A lighthouse', { options: { steps: 4, style: 'anime' } }), standardModelInput),
     one,
   );
 });
@@ -33,7 +36,7 @@ for (const name of inputFieldNames) {
   test(`two requests that differ in ${name} alone have different fingerprints`, () => {
     const param = taskParam('A lighthouse');
     const other = { ...param, input: { ...param.input, [name]: ['another value'] } };
-    assert.notDeepEqual(requestFingerprint(other, standardInput), requestFingerprint(param, standardInput));
+    assert.notDeepEqual(requestFingerprint(other, standardModelInput), requestFingerprint(param, standardModelInput));
   });
 }
 
@@ -45,7 +48,7 @@ test('a request without a value gets the default of its model, and null is no va
     fast: { type: 'boolean' },
   };
   const ratio: ModelInput['fields']['ratio'] = { values: ['16:9', '9:16'], default: '9:16' };
-  const input: ModelInput = { ...standardInput, fields: { ...standardInput.fields, ratio, options } };
+  const input: ModelInput = { ...standardModelInput, fields: { ...standardModelInput.fields, ratio, options } };
   const least = { prompt: 'a fox', resolution: '720p', duration: 5, generateAudio: true, imageUrls: [] };
   assert.deepEqual(withDefaults({ prompt: 'a fox', duration: null }), { ...least, ratio: '16:9' });
   const chosen = { resolution: '480p', duration: 8, ratio: '1:1', generateAudio: false, imageUrls: [url] } as const;
@@ -61,9 +64,12 @@ test('a request without a value gets the default of its model, and null is no va
 });
 
 test('the video follows a frame if the model can and neither it nor the request names a ratio', () => {
-  const { ratio: standard } = standardInput.fields;
+  const { ratio: standard } = standardModelInput.fields;
   const ratioFor = (given: object, ratio: ModelInput['fields']['ratio'] = standard) =>
-    withDefaults({ prompt: 'a fox', ...given }, { ...standardInput, fields: { ...standardInput.fields, ratio } }).ratio;
+    withDefaults(
+      { prompt: 'a fox', ...given },
+      { ...standardModelInput, fields: { ...standardModelInput.fields, ratio } },
+    ).ratio;
   for (const frame of [{ firstFrameUrl: url }, { lastFrameUrl: url }, { firstFrameUrl: null, lastFrameUrl: url }]) {
     assert.equal(ratioFor(frame), 'adaptive');
     assert.equal(ratioFor({ ...frame, ratio: '1:1' }), '1:1');
@@ -96,15 +102,15 @@ test('the media of a request are listed with their places, and an empty list is 
 });
 
 test('numbers and booleans, which forms send as text, are distinguished from texts, lists and other names', () => {
-  assert.deepEqual([...inputFieldNames, 'other'].filter(isScalar), ['duration', 'generateAudio', 'seed']);
+  assert.deepEqual([...inputFieldNames, 'other'].filter(isNumberOrBooleanField), ['duration', 'generateAudio', 'seed']);
 });
 
 test('a field requires those that it declares, and an option named requires declares nothing', () => {
   const options = { requires: { type: 'boolean' } } as const;
-  const fields = { ...standardInput.fields, options, lastFrameUrl: { requires: ['firstFrameUrl'] } };
-  const input: ModelInput = { ...standardInput, fields };
+  const fields = { ...standardModelInput.fields, options, lastFrameUrl: { requires: ['firstFrameUrl'] } };
+  const input: ModelInput = { ...standardModelInput, fields };
   const required = (['lastFrameUrl', 'firstFrameUrl', 'options', 'ratio'] as const).map((name) =>
-    requiredBy(input, name),
+    fieldsRequiredWith(input, name),
   );
   assert.deepEqual(required, [['firstFrameUrl'], [], [], []]);
 });

@@ -6,9 +6,9 @@ import {
   isClearlyAboveResolution,
   isClearlyBelowResolution,
   lastFrameRefusal,
-  upstreamFrameSize,
+  frameSizeForUpstream,
 } from '../../../src/catalogue/media/frame-size.ts';
-import { ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
+import { ratios, resolutions } from '../../../src/catalogue/input/declared-field-bounds.ts';
 
 test('16:9 has the usual size of every resolution', () => {
   const sizes = resolutions.map((resolution) => {
@@ -132,7 +132,7 @@ test('the own size of a model is that of its resolution, rotated, shaped and sca
     ['480p', '16:9', { width: 832 }, '854x480'],
     ['480p', '9:16', { height: 480 }, '480x854'],
   ] as const) {
-    const { widthPx, heightPx } = upstreamFrameSize({ resolution, ratio }, image, size);
+    const { widthPx, heightPx } = frameSizeForUpstream({ resolution, ratio }, image, size);
     assert.equal(`${widthPx}x${heightPx}`, expected, `${resolution} ${ratio} ${JSON.stringify(size)}`);
   }
 });
@@ -165,7 +165,7 @@ for (const [model, resolution, ratio, widthPx, heightPx] of [
 ] as const) {
   test(`a model with ${JSON.stringify(model)} makes ${ratio} at ${resolution} as ${widthPx} × ${heightPx}`, () => {
     // The reference image is upright.
-    const size = upstreamFrameSize({ resolution, ratio }, { widthPx: 90, heightPx: 160 }, model);
+    const size = frameSizeForUpstream({ resolution, ratio }, { widthPx: 90, heightPx: 160 }, model);
     assert.deepEqual(size, { widthPx, heightPx });
   });
 }

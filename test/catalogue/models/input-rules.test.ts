@@ -6,12 +6,12 @@ import {
   effectiveRules,
   ruleErrors,
   imageSizeRefusal,
-  rules,
-  rulesOfModel,
+  rulesSchema,
+  rulesForUpstreamModel,
 } from '../../../src/catalogue/models/input-rules.ts';
-import { type ModelInput, standardInput, withDefaults } from '../../../src/catalogue/input/task-input.ts';
+import { type ModelInput, standardModelInput, withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
-const ratios = standardInput.fields.ratio.values;
+const ratios = standardModelInput.fields.ratio.values;
 
 function inputOf(fields: Parameters<typeof withDefaults>[0], images = 0) {
   const imageUrls = Array.from({ length: images }, (_, index) => `https://x.example/${index}.png`);
@@ -33,7 +33,7 @@ const anyRules = fc
     images: fc.option(fc.record({ min: few, max: few }), { nil: undefined }),
     maxPromptCharacters: fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined }),
   })
-  .map((all) => rules.parse(all));
+  .map((all) => rulesSchema.parse(all));
 const anyInput = fc
   .record({
     prompt: fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' }),
@@ -116,8 +116,8 @@ test('rules that an earlier release stored without a bound of negative prompts t
 });
 
 test('resolutions narrow those of the model', () => {
-  const fields: ModelInput['fields'] = { ...standardInput.fields, resolution: { values: ['480p', '1080p'] } };
-  const input = { ...standardInput, fields };
+  const fields: ModelInput['fields'] = { ...standardModelInput.fields, resolution: { values: ['480p', '1080p'] } };
+  const input = { ...standardModelInput, fields };
   const effective = effectiveRules([{ resolutions: ['480p', '720p'] }], input);
   assert.deepEqual(effective.resolutions, ['480p']);
   const request = { prompt: 'x', resolution: '1080p' } as const;
@@ -209,7 +209,7 @@ test('rules of a vendor apply to the models that they name, in full or by their 
     { models: ['wan-2'], durations: [2] },
     { models: ['kling', 'wan*'], durations: [3] },
   ];
-  const durationsFor = (model: string) => rulesOfModel(all, model).map(({ durations }) => durations);
+  const durationsFor = (model: string) => rulesForUpstreamModel(all, model).map(({ durations }) => durations);
   assert.deepEqual(durationsFor('wan-2'), [[1], [2], [3]]);
   assert.deepEqual(durationsFor('wan-2.1'), [[1], [3]]);
   assert.deepEqual(durationsFor('kling'), [[1], [3]]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { locateSample, sampleSchema, sampleType } from '../../../src/catalogue/models/model-sample.ts';
+import { locateSample, sampleSchema, sampleContentType } from '../../../src/catalogue/models/model-sample.ts';
 
 const types = {
   'a.mp4': 'video/mp4',
@@ -13,7 +13,7 @@ const types = {
 };
 
 test('a sample has the type of its ending, in any case', () => {
-  for (const [name, type] of Object.entries(types)) assert.equal(sampleType(name), type, name);
+  for (const [name, type] of Object.entries(types)) assert.equal(sampleContentType(name), type, name);
 });
 
 test('a model may have a video, a poster or both, each of its own types', () => {

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   defaultModels,
-  resolvePriceName,
+  checkOrDefaultPriceName,
   type Model,
-  modelCatalogue,
+  indexModelsByName,
   requestedNameOrAlias,
-  modelOfAlias,
-  namesOfModels,
+  modelNameFromAlias,
+  modelNamesAndAliases,
   unknownModelRefusal,
 } from '../../../src/catalogue/models/model.ts';
-import type { PriceRow } from '../../../src/catalogue/prices/model-prices.ts';
+import type { CataloguePrice } from '../../../src/catalogue/prices/model-prices.ts';
 
 const [template = assert.fail()] = defaultModels;
-const price = (name: string): PriceRow => ({ name, when: {}, amounts: [] });
+const price = (name: string): CataloguePrice => ({ name, when: {}, amounts: [] });
 const { aliases: _aliases, ...unnamed } = template;
-const models = modelCatalogue([
+const models = indexModelsByName([
   { ...unnamed, model: 'plain', prices: [price('standard')] },
   { ...unnamed, model: 'first', aliases: ['vendor/one', 'vendor/two'], prices: [price('high'), price('standard')] },
   { ...unnamed, model: 'second', aliases: ['vendor/three', 'plain'], prices: [] },
@@ -28,7 +28,7 @@ test('an alias stands for its model, a name of a model for itself, and any other
     ['vendor/three', 'second'],
     ['other', 'other'],
   ] as const)
-    assert.equal(modelOfAlias(models, name), model);
+    assert.equal(modelNameFromAlias(models, name), model);
 });
 
 test('clients see the name that they sent, else the first alias, else the own name', () => {
@@ -39,7 +39,14 @@ test('clients see the name that they sent, else the first alias, else the own na
 });
 
 test('every name of the models is listed once, aliases before the own name', () => {
-  assert.deepEqual(namesOfModels(models), ['plain', 'vendor/one', 'vendor/two', 'first', 'vendor/three', 'second']);
+  assert.deepEqual(modelNamesAndAliases(models), [
+    'plain',
+    'vendor/one',
+    'vendor/two',
+    'first',
+    'vendor/three',
+    'second',
+  ]);
 });
 
 test('an unknown model is refused, and an alias is no name of a model', () => {
@@ -58,5 +65,5 @@ test('a price is found by its name, which only a model with a single price can l
     ['first', undefined, { ok: false, message: 'is required, because first has several prices: high, standard' }],
     ['second', undefined, { ok: false, message: 'is required, because second has several prices: ' }],
   ] as const)
-    assert.deepEqual(resolvePriceName(models, model, name), found);
+    assert.deepEqual(checkOrDefaultPriceName(models, model, name), found);
 });

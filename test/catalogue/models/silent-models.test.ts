@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import { inputErrorsOfModel, untriedTiersForTask } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { faultsOf, readCatalogue } from '../file/read-catalogue.ts';
 
@@ -37,7 +37,7 @@ test('a provider of silent videos gets tasks without sound only', () => {
     const providersFor = (generateAudio: boolean) => {
       const task = { taskId: 'task', used: new Set<string>(), input: withDefaults({ prompt: 'a fox', generateAudio }) };
       assert.deepEqual(inputErrorsOfModel(model, task.input), []);
-      return remainingTiersOf(model, task).flatMap((tier) => tier.map(({ provider }) => provider).toSorted());
+      return untriedTiersForTask(model, task).flatMap((tier) => tier.map(({ provider }) => provider).toSorted());
     };
     assert.deepEqual(providersFor(true), ['loud']);
     assert.deepEqual(providersFor(false), ['loud', 'silent']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputErrorsOfModel, remainingTiersOf } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import { inputErrorsOfModel, untriedTiersForTask } from '../../../src/catalogue/models/upstreams-for-task.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { readCatalogue } from '../file/read-catalogue.ts';
 
@@ -47,12 +47,12 @@ for (const [name, [provider, upstream]] of Object.entries(seedances))
       assert.equal(error?.path, 'input.prompt', command);
       assert.match(error.message, /^must not contain --\w+, which this model reads as a command; (?:send|leave) /i);
       assert.deepEqual(others, []);
-      assert.deepEqual(remainingTiersOf(model, { ...task, input }), [], command);
+      assert.deepEqual(untriedTiersForTask(model, { ...task, input }), [], command);
     }
     for (const prompt of ['a fox -- in the snow', 'a --lighthouse', 'dur 12', 'a --seedling', '--']) {
       const input = withDefaults({ prompt, duration: 5 });
       assert.deepEqual(inputErrorsOfModel(model, input), [], prompt);
-      assert.equal(remainingTiersOf(model, { ...task, input }).length, 1);
+      assert.equal(untriedTiersForTask(model, { ...task, input }).length, 1);
     }
   });
 

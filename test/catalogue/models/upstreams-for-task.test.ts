@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import {
   imageRefusalOfModel,
   inputErrorsOfModel,
-  remainingTiersOf,
+  untriedTiersForTask,
 } from '../../../src/catalogue/models/upstreams-for-task.ts';
-import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { TierEntry } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
@@ -20,7 +20,7 @@ const onlyFive = { rules: effectiveRules([{ durations: [5] }]) };
 const onlyEight = { rules: effectiveRules([{ durations: [8] }]) };
 
 function orderOf(taskId: string, entries: readonly TierEntry[], used: readonly string[] = []): readonly string[] {
-  const routes = remainingTiersOf({ model: 'm', tiers: [entries] }, { taskId, input, used: new Set(used) });
+  const routes = untriedTiersForTask({ model: 'm', tiers: [entries] }, { taskId, input, used: new Set(used) });
   return routes.flat().map(({ provider }) => provider);
 }
 
@@ -48,7 +48,7 @@ test('the order is the same every time, and a provider that was used leaves the 
 
 test('tiers keep their order, without entries that do not take the input and without tiers that are empty', () => {
   const tiers = [[entry('a', onlyEight)], [entry('b'), entry('c', onlyEight)], [entry('d', onlyFive)]];
-  const routes = remainingTiersOf({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
+  const routes = untriedTiersForTask({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
   assert.deepEqual(
     routes.map((tier) => tier.map(({ provider }) => provider)),
     [['b'], ['d']],

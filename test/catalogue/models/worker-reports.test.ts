@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { createLiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
-import { reportModelsUntilClosed, watchSoldModels } from '../../../src/catalogue/models/worker-report-loops.ts';
+import { reportModelsUntilClosed, watchSoldModels } from '../../../src/catalogue/models/report-and-watch-models.ts';
 import {
-  deleteWorkerReports,
-  listWorkerReports,
-  saveWorkerReport,
+  deleteReportsOfWorker,
+  listLiveWorkerReports,
+  saveReportAndDeleteOld,
 } from '../../../src/catalogue/models/worker-reports.ts';
-import type { WorkerReport } from '../../../src/catalogue/models/served-models.ts';
+import type { WorkerReport } from '../../../src/catalogue/models/models-served-by-workers.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -96,7 +96,7 @@ test('a worker reports each queue that generates, with its models, until it stop
   const workerQueues = ['callbacks', 'generation', 'generation-remote', 'tasks'] as const;
   const reports = reportModelsUntilClosed({ catalogue: worker, workerQueues, db: database.db, pauseMs });
   const reported = async () =>
-    Object.fromEntries((await listWorkerReports(database.db)).map(({ queue, models }) => [queue, models]));
+    Object.fromEntries((await listLiveWorkerReports(database.db)).map(({ queue, models }) => [queue, models]));
   const both = { generation: [], 'generation-remote': ['first'] };
   await waitFor('both reports', async () => (Object.keys(await reported()).length === 2 ? true : undefined));
   assert.deepEqual(await reported(), both);
@@ -107,7 +107,7 @@ test('a worker reports each queue that generates, with its models, until it stop
 test('a model that a reload adds is not sold while the workers refuse the file for a missing secret', async (t) => {
   const { write, settle, startReports, becomes, isSold, logged, supplySecret, worker } = await stage(t);
   const reports = startReports();
-  await waitFor('the report', async () => (await listWorkerReports(database.db))[0]);
+  await waitFor('the report', async () => (await listLiveWorkerReports(database.db))[0]);
   write({ first: 'open', second: 'vendor' });
   await settle();
   await becomes('second', false);
@@ -119,7 +119,7 @@ test('a model that a reload adds is not sold while the workers refuse the file f
   const message = 'models not sold: no live worker has them in force';
   assert.deepEqual({ ...line, refusals: [] }, { models: ['second'], refusals: [], message });
   await waitFor('the refusal', async () =>
-    (await listWorkerReports(database.db)).find(({ refusal }) => refusal === fault),
+    (await listLiveWorkerReports(database.db)).find(({ refusal }) => refusal === fault),
   );
   supplySecret();
   await settle();
@@ -142,7 +142,12 @@ test('without a live worker of its queue every model is sold, and tasks wait', a
   await reports.close();
   await becomes('second', true);
   // A worker of another queue does not report it.
-  await saveWorkerReport(database.db, { workerId: randomUUID(), queue: 'generation', models: [], refusal: undefined });
+  await saveReportAndDeleteOld(database.db, {
+    workerId: randomUUID(),
+    queue: 'generation',
+    models: [],
+    refusal: undefined,
+  });
   await untilRead();
   assert.equal(isSold('second'), true);
 });
@@ -150,7 +155,7 @@ test('without a live worker of its queue every model is sold, and tasks wait', a
 test('a worker that reported long ago does not count', async (t) => {
   const { becomes, isSold } = await stage(t);
   const report = { workerId: randomUUID(), queue: 'generation-remote', models: ['other'], refusal: undefined } as const;
-  await saveWorkerReport(database.db, report);
+  await saveReportAndDeleteOld(database.db, report);
   await becomes('first', false);
   const text = `update worker_reports set seen_at = seen_at - interval '31 seconds'`;
   await database.db.run({ name: 'test-long-ago', text });
@@ -160,7 +165,7 @@ test('a worker that reported long ago does not count', async (t) => {
 
 test('a worker that stops deletes its own reports, and each report deletes those of workers that stopped a day ago', async () => {
   const reportOf = (workerId: string, queue: WorkerReport['queue'] = 'generation') =>
-    saveWorkerReport(database.db, { workerId, queue, models: [], refusal: undefined });
+    saveReportAndDeleteOld(database.db, { workerId, queue, models: [], refusal: undefined });
   const [stopped, absent, kept, own] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
   for (const workerId of [stopped, absent, kept, own]) await reportOf(workerId);
   const age = (workerId: string, hours: number) =>
@@ -174,11 +179,11 @@ test('a worker that stops deletes its own reports, and each report deletes those
   await age(absent, 25);
   await age(kept, 23);
   await age(own, 25);
-  await deleteWorkerReports(database.db, stopped);
+  await deleteReportsOfWorker(database.db, stopped);
   await reportOf(own, 'generation-remote');
   const text = 'select worker_id as id, queue from worker_reports where worker_id = any($1) order by queue';
   const left = await database.db.run({ name: 'test-left', text }, [[stopped, absent, kept, own]]);
   const shown = left.map(({ id, queue }) => `${String(id)} ${String(queue)}`).toSorted();
   assert.deepEqual(shown, [`${kept} generation`, `${own} generation`, `${own} generation-remote`].toSorted());
-  for (const workerId of [kept, own]) await deleteWorkerReports(database.db, workerId);
+  for (const workerId of [kept, own]) await deleteReportsOfWorker(database.db, workerId);
 });

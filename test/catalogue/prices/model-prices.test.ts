@@ -4,12 +4,12 @@ import {
   conditionsKey,
   creditsForDuration,
   nameFromConditions,
-  amountsMatchingInput,
+  matchingAmountsInOrder,
   matchesConditions,
   type PriceConditions,
-  priceAt,
+  priceOfInputAt,
   type PricedInput,
-  type PriceRow,
+  type CataloguePrice,
 } from '../../../src/catalogue/prices/model-prices.ts';
 
 const input: PricedInput = {
@@ -67,7 +67,7 @@ const rate = (creditsPerSecond: number, fromMs: number, creditsPerVideo = 0) => 
   creditsPerVideo,
   fromMs,
 });
-const rows: readonly PriceRow[] = [
+const rows: readonly CataloguePrice[] = [
   { name: 'high', when: { resolution: '1080p' }, amounts: [rate(80, 2_000), rate(90, 5_000)] },
   { name: 'low', when: { resolution: '480p' }, amounts: [rate(10, 0)] },
   { name: 'standard', when: {}, amounts: [rate(40, 1_000, 7), rate(50, 3_000)] },
@@ -75,7 +75,7 @@ const rows: readonly PriceRow[] = [
 
 test('the first price that has begun and matches applies, with its latest amounts', () => {
   const at = (atMs: number, resolution: PricedInput['resolution'] = '1080p') => {
-    const found = priceAt(rows, { resolution }, atMs);
+    const found = priceOfInputAt(rows, { resolution }, atMs);
     return found && [found.name, creditsForDuration(found, 10)];
   };
   assert.equal(at(999), undefined);
@@ -106,7 +106,7 @@ test('the first price that has begun and matches applies, with its latest amount
 
 test('the amounts that may apply are listed in the order of decision', () => {
   assert.deepEqual(
-    amountsMatchingInput(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
+    matchingAmountsInOrder(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
     [
       ['high', 5_000],
       ['high', 2_000],

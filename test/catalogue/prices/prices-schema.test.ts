@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultModels } from '../../../src/catalogue/models/model.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { pricedMedia } from '../../../src/catalogue/prices/model-prices.ts';
 import { mediaFields } from '../../../src/catalogue/input/task-input.ts';
 import { resolve } from '../file/price-table.ts';

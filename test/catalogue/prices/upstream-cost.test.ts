@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
-import { costRule, estimateCost } from '../../../src/catalogue/prices/upstream-cost.ts';
+import { costRuleSchema, estimateCost } from '../../../src/catalogue/prices/upstream-cost.ts';
 
 const input = { resolution: '720p', duration: 5, ratio: '16:9' } as const;
 
 function microsOf(value: unknown): number | undefined {
-  return costRule.safeParse({ perJob: value }).data?.perJob;
+  return costRuleSchema.safeParse({ perJob: value }).data?.perJob;
 }
 
 test('a price is exact to the millionth, whether the file has it as number or as text', () => {
@@ -29,13 +29,13 @@ test('what is no plain decimal, is negative, finer than a millionth or too large
 });
 
 test('a rule without any price is refused, for unknown is not free', () => {
-  assert.equal(costRule.safeParse({ currency: 'USD' }).success, false);
-  assert.equal(costRule.safeParse({ perJob: 0, currency: 'usd' }).success, false);
-  assert.equal(costRule.parse({ perJob: 0 }).currency, 'USD');
+  assert.equal(costRuleSchema.safeParse({ currency: 'USD' }).success, false);
+  assert.equal(costRuleSchema.safeParse({ perJob: 0, currency: 'usd' }).success, false);
+  assert.equal(costRuleSchema.parse({ perJob: 0 }).currency, 'USD');
 });
 
 test('tokens are estimated as video models count them until the upstream reports them', () => {
-  const rule = costRule.parse({ perMillionTokens: '5.60' });
+  const rule = costRuleSchema.parse({ perMillionTokens: '5.60' });
   assert.deepEqual(estimateCost(rule, { input }), { micros: 604_800, currency: 'USD', basis: 'estimated' });
   assert.equal(estimateCost(rule, { input, tokens: 108_900 })?.micros, 609_840);
   const hd = { ...input, resolution: '1080p' } as const;
@@ -43,17 +43,17 @@ test('tokens are estimated as video models count them until the upstream reports
 });
 
 test('prices add up: of a job, of its seconds, of the time that it took', () => {
-  const rule = costRule.parse({ perJob: '0.01', perSecond: '0.2419', perGpuSecond: '0.0011', currency: 'EUR' });
+  const rule = costRuleSchema.parse({ perJob: '0.01', perSecond: '0.2419', perGpuSecond: '0.0011', currency: 'EUR' });
   const micros = 10_000 + 5 * 241_900 + 94_050;
   assert.deepEqual(estimateCost(rule, { input, gpuMs: 85_500 }), { micros, currency: 'EUR', basis: 'estimated' });
 });
 
 test('a price of time has no estimate before the end of the job', () => {
-  assert.equal(estimateCost(costRule.parse({ perJob: 1, perGpuSecond: 1 }), { input }), undefined);
+  assert.equal(estimateCost(costRuleSchema.parse({ perJob: 1, perGpuSecond: 1 }), { input }), undefined);
 });
 
 test('every estimate is a whole number of micro-units, half of one rounded up', () => {
-  const rule = costRule.parse({ perGpuSecond: '0.000001' });
+  const rule = costRuleSchema.parse({ perGpuSecond: '0.000001' });
   const ms = [0, 499, 500, 1_499, 1_500];
   assert.deepEqual(
     ms.map((gpuMs) => estimateCost(rule, { input, gpuMs })?.micros),
@@ -62,7 +62,7 @@ test('every estimate is a whole number of micro-units, half of one rounded up', 
 });
 
 test('the first case that matches the input replaces the other prices', () => {
-  const rule = costRule.parse({
+  const rule = costRuleSchema.parse({
     perSecond: 1,
     cases: [
       { when: { resolution: '1080p', generateAudio: true }, perSecond: 3 },
@@ -78,7 +78,7 @@ test('the first case that matches the input replaces the other prices', () => {
 });
 
 test('a case without a price, or with an unknown condition, is refused', () => {
-  const problemOf = (one: object) => costRule.safeParse({ perJob: 1, cases: [one] }).success;
+  const problemOf = (one: object) => costRuleSchema.safeParse({ perJob: 1, cases: [one] }).success;
   assert.equal(problemOf({ when: { resolution: '1080p' } }), false);
   assert.equal(problemOf({ when: { colour: 'red' }, perJob: 1 }), false);
 });

@@ -3,15 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { passedFields } from '../../../src/catalogue/input/fields-sent-upstream.ts';
-import { passedByFile, usesMedia } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
+import { fieldsPassedByEntry } from '../../../src/catalogue/input/fields-sent-upstream.ts';
+import { fieldsPassedByFile, usesMedia } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { compileExpression } from '../../../src/catalogue/providers/jsonata-expression.ts';
 import { providerSchema, type ProviderSettings, videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
 import { arkJobBody as arkBody } from '../../../src/providers/ark/ark-create-body.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../../../src/providers/provider-contract.ts';
 import { bodyOfCreate, dialects } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { ownJobBody as ownBody } from '../../../src/providers/own/own-provider.ts';
-import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
+import type { PreparedReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import {
   type FieldName,
   inputFieldNames,
@@ -45,7 +45,7 @@ const chosen: { readonly [Name in FieldName]: NonNullable<TaskInput[Name]> } = {
 };
 
 let folder: string;
-let image: ReferenceImage;
+let image: PreparedReferenceImage;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'videogen-passed-'));
   image = { path: join(folder, 'image.jpg'), widthPx: 1600, heightPx: 900 };
@@ -89,7 +89,7 @@ for (const { name, settings, upstreamModel = 'model', body } of senders) {
   describe(`a request of ${name}`, () => {
     const config: FrozenConfig = { kind: settings.kind, baseUrl, upstreamModel, options: {} };
     const entry = { upstreamModel, parameters: {} };
-    const passes = passedFields(entry, settings, { files: new Map(), canFetch: () => true });
+    const passes = fieldsPassedByEntry(entry, settings, { files: new Map(), canFetch: () => true });
     for (const field of inputFieldNames) {
       const key = field === 'options' ? 'options.cameraFixed' : field;
       test(`${passes.has(key) ? 'changes' : 'does not change'} with ${field}`, async () => {
@@ -131,7 +131,7 @@ const byExpression: readonly (readonly [
 for (const [json, fields, options] of byExpression)
   test(`a file whose request is ${json} passes on ${fields.join(', ') || 'nothing'}`, () => {
     for (const create of [{ json }, { path: json, json: '1' }]) {
-      const passed = passedByFile({ create });
+      const passed = fieldsPassedByFile({ create });
       assert.deepEqual([...passed.fields], fields);
       assert.deepEqual(passed.options === 'all' ? 'all' : [...passed.options], options);
     }
@@ -139,7 +139,7 @@ for (const [json, fields, options] of byExpression)
 
 test('a file without a request passes on nothing', () => {
   for (const data of [undefined, null, {}, { create: null }, { create: { json: 7 } }])
-    assert.deepEqual(passedByFile(data), { fields: new Set(), options: new Set() });
+    assert.deepEqual(fieldsPassedByFile(data), { fields: new Set(), options: new Set() });
 });
 
 test('a request uses the roles of media whose data its path or its body reads', () => {

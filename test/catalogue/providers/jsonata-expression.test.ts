@@ -6,7 +6,7 @@ import {
   type Expression,
   ExpressionError,
 } from '../../../src/catalogue/providers/jsonata-expression.ts';
-import { createReaders, type ExpressionReader } from '../../../src/providers/http/expression-reader.ts';
+import { createPrioritizedReaders, type ExpressionReader } from '../../../src/providers/http/expression-reader.ts';
 
 async function value(text: string, data: JsonObject = {}): Promise<JsonValue | undefined> {
   return await compileExpression(text).evaluate(data);
@@ -96,19 +96,22 @@ describe('the expressions of a file', () => {
 
   test('follow each other, and none takes from the steps of another', async (t) => {
     freeze(t);
-    const { others } = createReaders(() => assert.fail('an evaluation failed'));
+    const { others } = createPrioritizedReaders(() => assert.fail('an evaluation failed'));
     assert.deepEqual(await orderOf(others, others), [...Array.from({ length: 20 }, () => 0), 'quick']);
   });
 
   test('of a create come before those of polls that wait', async (t) => {
     freeze(t);
-    const { creates, others } = createReaders(() => assert.fail('an evaluation failed'));
+    const { creates, others } = createPrioritizedReaders(() => assert.fail('an evaluation failed'));
     assert.equal((await orderOf(others, creates)).indexOf('quick'), 1);
   });
 
   test('are not delayed by those of another file', async (t) => {
     freeze(t);
-    const [{ others: busy }, { others: idle }] = [createReaders(() => {}), createReaders(() => {})];
+    const [{ others: busy }, { others: idle }] = [
+      createPrioritizedReaders(() => {}),
+      createPrioritizedReaders(() => {}),
+    ];
     assert.equal((await orderOf(busy, idle)).indexOf('quick'), 0);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isVllmField, optionFields, passesOption } from '../../../src/catalogue/providers/option-fields.ts';
+import { isVllmField, optionsAsUpstreamFields, passesOption } from '../../../src/catalogue/providers/option-fields.ts';
 
 /** What the task, its price or this service decides in a request to each API, as its reference spells it. */
 const ofTask = {
@@ -36,7 +36,7 @@ test('no option of a model replaces a field that the task decides, under either 
       const option = field.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
       for (const name of [field, option]) {
         assert.equal(passesOption(kind, name), false, `${kind}: ${name}`);
-        assert.deepEqual(optionFields(kind, { [name]: 1, cameraFixed: true }), { camera_fixed: true });
+        assert.deepEqual(optionsAsUpstreamFields(kind, { [name]: 1, cameraFixed: true }), { camera_fixed: true });
       }
     }
   }
@@ -44,7 +44,7 @@ test('no option of a model replaces a field that the task decides, under either 
 
 test('an option of vLLM-Omni is the field of its form, also with a number in its name', () => {
   for (const [option, field] of Object.entries(ofVllm)) {
-    assert.deepEqual(optionFields('openai-videos', { [option]: 2 }), { [field]: 2 });
+    assert.deepEqual(optionsAsUpstreamFields('openai-videos', { [option]: 2 }), { [field]: 2 });
     assert.ok(isVllmField(field), field);
   }
   assert.ok(!isVllmField('camera_fixed'));

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import {
   fillPlaceholders,
-  passedByTemplate,
+  fieldsPassedByTemplate,
   placeholderProblems,
   placeholdersOfField,
   type PlaceholderValues,
@@ -120,10 +120,10 @@ describe('the fields that a template passes on', () => {
       a: ['{{prompt}}', '{{frames:4}}'],
       b: { c: '{{audio:2}}', d: '{{option:steps}}', e: '{{option:style}}' },
     };
-    const { fields, options } = passedByTemplate(template);
+    const { fields, options } = fieldsPassedByTemplate(template);
     assert.deepEqual([...fields].toSorted(), ['audioUrls', 'duration', 'options', 'prompt']);
     assert.deepEqual([...options], ['steps', 'style']);
-    assert.equal(passedByTemplate({ a: 'x {{prompt}}' }).fields.size, 0);
+    assert.equal(fieldsPassedByTemplate({ a: 'x {{prompt}}' }).fields.size, 0);
   });
 
   test('can be all, each by every placeholder that is declared for it', () => {
@@ -134,10 +134,10 @@ describe('the fields that a template passes on', () => {
         assert.deepEqual(placeholderProblems(template), []);
         // Width and height follow the resolution and the ratio.
         assert.ok(
-          [...passedByTemplate(template).fields].some((one) => one === field),
+          [...fieldsPassedByTemplate(template).fields].some((one) => one === field),
           `${name} passes on ${field}`,
         );
-        if (!['width', 'height'].includes(name)) assert.equal(passedByTemplate(template).fields.size, 1);
+        if (!['width', 'height'].includes(name)) assert.equal(fieldsPassedByTemplate(template).fields.size, 1);
         const filled = fillPlaceholders(template, task) as { readonly value: JsonValue };
         assert.notEqual(filled.value, undefined, name);
       }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount } from '../../../src/accounts/limits/spend-caps.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { recordInfo } from '../../support/service/call-api.ts';
 import type { Evidence, FinalTask, SeenVideo } from './evidence.ts';
@@ -42,7 +42,7 @@ export async function collectBooks(
   opened: readonly number[],
 ): Promise<Pick<Evidence, 'ledger' | 'balances' | 'caps'>> {
   const caps = accountIds.map(async (accountId, client) =>
-    (await listSpendCaps(db, accountId)).map(({ credits, spent }) => ({ client, credits, spent })),
+    (await listSpendCapsOfAccount(db, accountId)).map(({ credits, spent }) => ({ client, credits, spent })),
   );
   const accounts = await Promise.all(accountIds.map((accountId) => findAccount(db, accountId)));
   return {
@@ -86,6 +86,6 @@ async function fetchAndProbe(
   const video = Buffer.from(await response.arrayBuffer());
   if (createHash('sha256').update(video).digest('hex') !== sha256) throw new Error('it is not the one in the record');
   await writeFile(file, video);
-  const { widthPx, heightPx, durationSeconds, hasAudio } = await probeVideo(file);
+  const { widthPx, heightPx, durationSeconds, hasAudio } = await checkAndMeasureVideo(file);
   return { widthPx, seconds: Math.round(durationSeconds), hasSound: hasAudio, isUpright: heightPx > widthPx };
 }

@@ -1,7 +1,7 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { none } from '../../../src/platform/database/statement.ts';
+import { noRows } from '../../../src/platform/database/statement.ts';
 import { triggerSchedule } from '../../../src/temporal/schedules/schedules.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { dayMs } from './buy-credits.ts';
@@ -11,7 +11,7 @@ import type { Stack } from '../stack.ts';
 
 type Days = { readonly stack: Stack; readonly db: Database; readonly temporal: TemporalClient };
 
-const ageTopUps = none<[olderThanMs: number]>({
+const ageTopUps = noRows<[olderThanMs: number]>({
   name: 'chaos-age-top-ups',
   text: `
 update top_ups set created_at = created_at - interval '26 hours'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import sharp from 'sharp';
 import { findAccount, setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
-import { parseAccent } from '../../../src/platform/brand/accent.ts';
+import { parseAccentIntoShades } from '../../../src/platform/brand/accent.ts';
 import type { Brand } from '../../../src/platform/brand/brand.ts';
 import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
@@ -38,7 +38,7 @@ before(async () => {
   const brand: Brand = {
     name: 'Harbour & Film',
     logo: { type: 'image/png', bytes, version: '1' },
-    accent: parseAccent('#0f766e'),
+    accent: parseAccentIntoShades('#0f766e'),
     support,
     terms: 'https://harbour.example/terms',
     privacy: 'https://harbour.example/privacy',

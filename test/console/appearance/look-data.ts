@@ -4,7 +4,7 @@ import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { sharePathPrefix, shareVideo } from '../../../src/library/gallery/share-links.ts';
 import { createInvitation, pathOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
-import { setPriceAs } from '../../../src/credits/prices/prices.ts';
+import { setPriceAs } from '../../../src/credits/prices/operator-prices.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createdTask, waitForRecord } from '../../support/service/call-api.ts';
 import type { TestService } from '../../support/service/test-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CDPSession } from 'playwright-core';
-import { beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { startVisitor, type Tab, type Visitor } from '../../support/console/console-visitor.ts';
@@ -26,7 +26,7 @@ before(async () => {
   const { db } = service.database;
   accountId = await createAccount(db, { name: 'Northlight Studio', credits: 100_000 });
   for (let n = 0; n < 20; n += 1) taskId = await acceptTestTask(db, accountId, taskParam(`film ${n}`));
-  await beginGeneration(db, taskId);
+  await beginGenerationAttempt(db, taskId);
 });
 after(async () => {
   if (skip !== false) return;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { createCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
-import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {
@@ -78,7 +78,7 @@ test(
     const table = page.getByRole('table', { name: 'Spend limits' });
     for (const used of ['0 of 250', '0 of 2,000', '0 of 4,000']) await table.getByText(used).waitFor();
     assert.deepEqual(
-      (await listSpendCaps(db, accountId)).map(({ period, credits }) => [period, credits]),
+      (await listSpendCapsOfAccount(db, accountId)).map(({ period, credits }) => [period, credits]),
       [
         ['day', 250],
         ['month', 2_000],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { assertAccessible, becomes, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -59,7 +59,7 @@ async function openTask() {
   const { db } = service.database;
   const { accountId } = await service.newAccount(1_000);
   const taskId = await acceptTestTask(db, accountId, taskParam('a lighthouse'));
-  await beginGeneration(db, taskId);
+  await beginGenerationAttempt(db, taskId);
   const tab = await visitor.signedIn({ [accountId]: 'owner' });
   await tab.context.clock.install();
   const path = `/a/${accountId}/tasks/${taskId}`;

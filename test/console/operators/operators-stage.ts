@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Browser, Page } from 'playwright-core';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
@@ -9,7 +9,7 @@ import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob, freeSlotAndRecordCost, succeedProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { startBrowser } from '../../support/console/browser.ts';
 import { cookieFor, lasting, settled } from '../../support/console/console-visitor.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -45,7 +45,7 @@ models:
 `;
 
 export async function startOperatorsStage(): Promise<OperatorsStage> {
-  const read = readCatalogueFile({ path: 'catalogue.yaml', readText: () => catalogue });
+  const read = readCatalogueOrThrow({ path: 'catalogue.yaml', readText: () => catalogue });
   const service = await startHttpService({
     catalogue: () => read,
     temporalUiUrl: 'http://temporal.test/namespaces/default/workflows',
@@ -132,7 +132,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   };
   const begin = async (taskId: string) => {
     await recordQueuing(db, taskId);
-    await beginGeneration(db, taskId);
+    await beginGenerationAttempt(db, taskId);
   };
   const succeeded = await accept('A lighthouse in the fog, slow aerial shot, morning light over the water');
   await begin(succeeded);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createFirstAccount } from '../../../src/credits/open-account.ts';
+import { createAccountIfNone } from '../../../src/credits/open-account.ts';
 import { createSetupLink } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { urlOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
@@ -27,7 +27,7 @@ let page: Page;
 before(async () => {
   if (skip !== false) return;
   service = await startTestService();
-  await createFirstAccount(service.database.db, { name: 'first account', credits: 10_000 });
+  await createAccountIfNone(service.database.db, { name: 'first account', credits: 10_000 });
   visitor = await startVisitor(service, { isSetUp: false });
   tab = await visitor.open();
   ({ page } = tab);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createKeyWithinLimit } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinAllLimits } from '../../../src/accounts/keys/keys.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
-import type { TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
-import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
+import type { CreatorKeyOrPerson } from '../../../src/tasks/accept/acceptance-contract.ts';
+import { type Database, databaseJoiningTransaction } from '../../../src/platform/database/database.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import type { LedgerRule } from '../../../src/credits/ledger/audit-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -30,7 +30,12 @@ export async function soundBooks(): Promise<Books> {
   const accountId = await createAccount(db, { name: 'audited', credits: 500 });
   const { codes } = await createCodesAs(db, shell, { name: 'spring', credits: 500, codes: 2 });
   await redeemCode(db, accountId, codes[0] ?? '');
-  const key = await createKeyWithinLimit(db, { accountId, name: 'a', scopes: ['tasks:write'], caps: { total: 1_000 } });
+  const key = await createKeyWithinAllLimits(db, {
+    accountId,
+    name: 'a',
+    scopes: ['tasks:write'],
+    caps: { total: 1_000 },
+  });
   assert.ok(key.kind === 'made');
   const { keyId } = key.apiKey;
   const { userId } = await createUser(db, { email: 'ada@example.com', isOperator: false, passwordHash: undefined });
@@ -58,13 +63,13 @@ export async function whileDamaged(
   const work = async (run: Database['run']) => {
     for (const text of ['set local session_replication_role = replica', ...statements])
       await run({ name: 'damage', text, plannedAnew: true });
-    await use(joiningTransaction({ run }));
+    await use(databaseJoiningTransaction({ run }));
     throw rollback;
   };
   await assert.rejects(db.transaction(work), rollback);
 }
 
-export function accept(db: Database, accountId: string, by?: TaskCreator): Promise<string> {
+export function accept(db: Database, accountId: string, by?: CreatorKeyOrPerson): Promise<string> {
   return acceptTestTask(db, accountId, taskParam('audited'), by);
 }
 

@@ -5,7 +5,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger, runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { readLastChecks } from '../../../src/credits/last-checks.ts';
+import { readLastChecksAndFindings } from '../../../src/credits/last-checks-and-findings.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import {
   checkGuards,
@@ -129,10 +129,10 @@ describe('the scheduled audits', () => {
     const found = await runAndRecordAudit(database.db, 'full');
     assert.equal(found.length, 2, 'entry and task');
     assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), found);
-    assert.equal((await readLastChecks(database.db)).violations, 2);
+    assert.equal((await readLastChecksAndFindings(database.db)).violations, 2);
     await rewrite('+');
     assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
-    const { violations, auditedAt, fullyAuditedAt } = await readLastChecks(database.db);
+    const { violations, auditedAt, fullyAuditedAt } = await readLastChecksAndFindings(database.db);
     assert.equal(violations, 0);
     assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
   });
@@ -148,7 +148,7 @@ describe('the scheduled audits', () => {
     assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), [found]);
     await runAsSuperuser(database, `update spend_caps set spent = 0`);
     assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
-    assert.equal((await readLastChecks(database.db)).violations, 0);
+    assert.equal((await readLastChecksAndFindings(database.db)).violations, 0);
   });
 
   test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
@@ -163,7 +163,7 @@ describe('the scheduled audits', () => {
       return database.db.run(statement, values);
     };
     await runAndRecordAudit({ ...database.db, run }, 'recent');
-    assert.deepEqual([found, (await readLastChecks(database.db)).violations], [2, 2]);
+    assert.deepEqual([found, (await readLastChecksAndFindings(database.db)).violations], [2, 2]);
     await rewrite('+');
     assert.deepEqual(await runAndRecordAudit(database.db, 'recent'), []);
   });

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { applyPayment, applyPaymentEvent, applyReversals } from '../../../src/credits/payments/apply-payments.ts';
+import {
+  applyPaymentAndReversals,
+  applyPaymentEvent,
+  applyReversals,
+} from '../../../src/credits/payments/apply-payments.ts';
 import type { Payment, Reversal } from '../../../src/credits/payments/payment-provider.ts';
 import { recordLog } from '../../support/log-lines.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from './payment-stage.ts';
@@ -42,12 +46,12 @@ test('a payment is logged with its ids: as granted, as granted late, or as not g
   assert.deepEqual(lines, [{ ...info, ...ids, credits, msg: 'payment granted' }], 'once');
   assert.deepEqual(counted(), ['granted']);
   const late = await purchase();
-  await applyPayment(late.deps, late.payment, 'reconciliation');
+  await applyPaymentAndReversals(late.deps, late.payment, 'reconciliation');
   const msg = 'payment granted by reconciliation; no event had arrived';
   assert.deepEqual(late.lines, [{ ...warn, ...late.ids, credits, msg }]);
   assert.deepEqual(late.counted(), ['granted_late']);
   const cheap = await purchase([refund], { minorUnits: 1 });
-  await applyPayment(cheap.deps, cheap.payment, 'event');
+  await applyPaymentAndReversals(cheap.deps, cheap.payment, 'event');
   const refused = { ...error, ...cheap.ids, reason: 'amount_differs', msg: 'payment not granted' };
   assert.deepEqual([cheap.lines, cheap.counted()], [[refused], ['not_granted']]);
 });
@@ -60,7 +64,7 @@ test('each reversal is logged, also those that came before the payment, and thos
     { ...refund, reference: 're_3', minorUnits: undefined },
     { ...refund, reference: 're_4', minorUnits: undefined, isTaken: false },
   ]);
-  await applyPayment(deps, payment, 'event');
+  await applyPaymentAndReversals(deps, payment, 'event');
   const { checkoutId: _, ...about } = ids;
   const booked = { ...warn, ...about, msg: 'payment reversal booked' };
   const left = { ...error, ...about, msg: 'payment reversal not booked: its currency is not comparable' };
@@ -72,19 +76,19 @@ test('each reversal is logged, also those that came before the payment, and thos
   assert.deepEqual(lines.slice(1), [...reversals, ...notComparable]);
   assert.deepEqual(counted(), ['granted', 'reversed', 'reversed', 'not_comparable', 'not_comparable']);
   // What a process that died after the grant left is booked with the next event, and by reconciliation with the reversals themselves.
-  await applyPayment(deps, payment, 'reconciliation');
+  await applyPaymentAndReversals(deps, payment, 'reconciliation');
   assert.equal(lines.length, 5);
-  await applyPayment(deps, payment, 'event');
+  await applyPaymentAndReversals(deps, payment, 'event');
   assert.deepEqual(lines.slice(5), notComparable);
 });
 
 test('what is not ours is counted and logged by an event, and left alone by reconciliation', async () => {
   const { deps, payment, ids, lines, counted } = await purchase([], { order: undefined });
   const { checkoutId, paymentId } = ids;
-  await applyPayment(deps, payment, 'reconciliation');
+  await applyPaymentAndReversals(deps, payment, 'reconciliation');
   await applyPaymentEvent(deps, { kind: 'other', type: 'charge.updated' });
   assert.deepEqual(counted(), []);
-  await applyPayment(deps, payment, 'event');
+  await applyPaymentAndReversals(deps, payment, 'event');
   await applyPaymentEvent(deps, { kind: 'checkout', checkoutId: 'cs_unknown' });
   await applyPaymentEvent(deps, { kind: 'reversal', paymentId });
   await applyReversals(deps, 'pi_unknown');

@@ -5,7 +5,7 @@ import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries.ts';
 import type { PaidPrice } from '../../../src/credits/payments/payment-provider.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { applyReversals } from '../../../src/credits/payments/apply-payments.ts';
-import { bookReversals } from '../../../src/credits/payments/book-reversals.ts';
+import { readAndBookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
@@ -98,7 +98,7 @@ test('any number of concurrent views of unchanged refunds are applied, because n
     return await stage.provider.readReversals(id, price);
   };
   const deps = { ...stage.deps, provider: { ...stage.provider, readReversals } };
-  await Promise.all(Array.from({ length: readers }, () => bookReversals(deps, paymentId)));
+  await Promise.all(Array.from({ length: readers }, () => readAndBookReversals(deps, paymentId)));
   assert.equal(count, readers, 'none had to read again');
   assert.deepEqual(await stage.amountsOf(accountId), [credits, -1001]);
 });
@@ -230,7 +230,7 @@ test('a view of Stripe that became outdated while it was read is not booked', as
       return outdated;
     },
   };
-  await bookReversals({ ...deps, provider: slow }, paymentId);
+  await readAndBookReversals({ ...deps, provider: slow }, paymentId);
   assert.equal(reads, 2);
   assert.equal(await stage.balanceOf(accountId), credits);
 });

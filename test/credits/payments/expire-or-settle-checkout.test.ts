@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
-import { createEmptyAccountPage } from '../../../activities/close-account.ts';
+import { createEmptyAccountPageActivity } from '../../../activities/close-account.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/expire-or-settle-checkout.ts';
 import type { PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
@@ -28,7 +28,7 @@ const sessionState = (sessionId: string) => records().sessions.get(sessionId)?.s
 function empty(accountId: string) {
   const payments = { provider: stage.provider, serviceUrl };
   const deps = { ...workerParts(stage.database.db, tmpdir(), []), payments };
-  return silentActivity({ workflowId: 'close' }, () => createEmptyAccountPage(deps)({ accountId }));
+  return silentActivity({ workflowId: 'close' }, () => createEmptyAccountPageActivity(deps)({ accountId }));
 }
 
 test("closing an account ends its open checkouts at Stripe, and no other account's", async () => {
@@ -107,7 +107,7 @@ test('a checkout that is created while its account is being closed is ended, and
       return made;
     },
   };
-  await assert.rejects(stage.order(accountId, { ...stage.deps, provider }), { name: 'AccountClosed' });
+  await assert.rejects(stage.order(accountId, { ...stage.deps, provider }), { name: 'AccountClosedError' });
   const made = [...records().sessions.values()].filter(({ id }) => !known.has(id));
   assert.deepEqual(
     made.map(({ status }) => status),

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { paymentHealthFinding } from '../../../src/run/doctor/check-payments.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { readLastChecks } from '../../../src/credits/last-checks.ts';
+import { readLastChecksAndFindings } from '../../../src/credits/last-checks-and-findings.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { listUngrantedPayments, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import type { Payment, Reversal } from '../../../src/credits/payments/payment-provider.ts';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
@@ -40,7 +40,7 @@ test('a payment whose event never arrives is granted once by reconciliation, whi
     ['warning', '1 of 1 payments of the last 7 days were granted by reconciliation'],
   );
   assert.match(message, /in test mode/);
-  assert.ok((await readLastChecks(stage.database.db)).paymentsReconciledAt > 0);
+  assert.ok((await readLastChecksAndFindings(stage.database.db)).paymentsReconciledAt > 0);
 });
 
 test('refunds and disputes whose events never arrive are booked by reconciliation, and so is the end of a dispute', async () => {
@@ -117,7 +117,7 @@ test('a payment that cannot be granted is an error for doctor, until it is retur
     (await listUngrantedPayments(db, 10)).map(({ checkoutId, reason }) => [checkoutId, reason]),
     [[sessionId, 'amount_differs']],
   );
-  assert.equal((await readLastChecks(db)).ungrantedPayments, 1);
+  assert.equal((await readLastChecksAndFindings(db)).ungrantedPayments, 1);
   const { state, message } = await finding();
   assert.deepEqual([state, message], ['error', `paid but not granted: ${sessionId} (amount_differs)`]);
   assert.deepEqual(await stage.amountsOf(accountId), []);
@@ -178,10 +178,10 @@ test('a payment for an account that is missing in this database is reported, and
 test('an outage of Stripe ends a run, and the next one finishes it', async () => {
   const accountId = await stage.newAccount();
   records().pay((await stage.order(accountId)).sessionId);
-  const times = (await readLastChecks(stage.database.db)).paymentsReconciledAt;
+  const times = (await readLastChecksAndFindings(stage.database.db)).paymentsReconciledAt;
   for (const status of [500, 500]) stage.stripe.refuse(status);
-  await assert.rejects(run(), { name: 'PaymentsUnavailable' });
-  assert.equal((await readLastChecks(stage.database.db)).paymentsReconciledAt, times);
+  await assert.rejects(run(), { name: 'PaymentsUnavailableError' });
+  assert.equal((await readLastChecksAndFindings(stage.database.db)).paymentsReconciledAt, times);
   await run();
   assert.deepEqual(await stage.amountsOf(accountId), [credits]);
 });
@@ -253,10 +253,10 @@ test('a payment of another Stripe account stops neither a run nor the reversals 
   const { paymentId } = await stage.buy(accountId);
   records().intents.delete(missing.paymentId);
   records().refund(paymentId, 999);
-  const reconciledAt = (await readLastChecks(stage.database.db)).paymentsReconciledAt;
+  const reconciledAt = (await readLastChecksAndFindings(stage.database.db)).paymentsReconciledAt;
   assert.equal((await run()).failed, 0);
   assert.deepEqual([await stage.balanceOf(accountId), await stage.balanceOf(other)], [0, 0]);
-  assert.ok((await readLastChecks(stage.database.db)).paymentsReconciledAt > reconciledAt);
+  assert.ok((await readLastChecksAndFindings(stage.database.db)).paymentsReconciledAt > reconciledAt);
 });
 
 test('an open purchase of another Stripe account ends after a day, and counts as open no longer', async () => {
@@ -336,7 +336,7 @@ test('a payment that fails is logged and counted, and the others are read; an ou
   );
   assert.match(JSON.stringify(lines[0]?.['error']), /a bug/);
   read.length = 0;
-  error = new DatabaseUnavailable(false, new Error('gone'));
+  error = new DatabaseUnavailableError(false, new Error('gone'));
   await assert.rejects(run(deps), error);
   assert.deepEqual(read, [first]);
   for (const { sessionId } of orders) records().expire(sessionId);

@@ -5,8 +5,8 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
-import type { Emits } from '../../../src/platform/metrics/emits.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import type { MetricEventSink } from '../../../src/platform/metrics/metric-event-sink.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
 import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
 import { createPaymentProvider } from '../../../src/credits/payments/create-payment-provider.ts';
@@ -29,7 +29,7 @@ export type PaymentStage = {
   readonly database: TestDatabase;
   readonly stripe: FakeStripe;
   readonly provider: PaymentProvider;
-  readonly deps: PaymentDeps & { readonly events: Emits<ServiceEvent> };
+  readonly deps: PaymentDeps & { readonly events: MetricEventSink<ServiceEvent> };
   readonly emitted: ServiceEvent[];
   newAccount(credits?: number): Promise<string>;
   /** Starts a checkout; returns the ids on both sides. */

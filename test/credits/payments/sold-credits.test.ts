@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readCreditsOutsideTasks, readPaidMoney } from '../../../src/credits/reports/margin.ts';
+import { readCreditsOutsideTasks, readPaidAndReturnedMoney } from '../../../src/credits/reports/margin.ts';
 import { isRevenueSection } from '../../../src/credits/reports/ledger-sections.ts';
 import { monthOf, readStatement, sumSections } from '../../../src/credits/reports/account-statement.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
@@ -44,7 +44,7 @@ test('a top-up and its refund have sections of their own in the statement, and a
     ],
   );
   const paid = [{ currency: 'EUR', isTest: true, topUps: 1, minorUnits: 999, returnedMinorUnits: 333 }];
-  assert.deepEqual(await readPaidMoney(db, period), paid);
+  assert.deepEqual(await readPaidAndReturnedMoney(db, period), paid);
 
   const at = Date.UTC(2026, 0, 5);
   const then = `timestamptz '2026-01-05T00:00:00Z'`;
@@ -56,7 +56,7 @@ test('a top-up and its refund have sections of their own in the statement, and a
   );
   const read = async (fromMs: number) => {
     const millisecond = { fromMs, toMs: fromMs + 1 };
-    return [await readCreditsOutsideTasks(db, millisecond), await readPaidMoney(db, millisecond)];
+    return [await readCreditsOutsideTasks(db, millisecond), await readPaidAndReturnedMoney(db, millisecond)];
   };
   assert.deepEqual(await Promise.all([at - 1, at, at + 1].map(read)), [
     [[], []],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { AccountClosed } from '../../../src/accounts/accounts.ts';
+import { AccountClosedError } from '../../../src/accounts/accounts.ts';
 import {
   type Checkout,
   type NewCheckout,
-  PaymentsUnavailable,
+  PaymentsUnavailableError,
 } from '../../../src/credits/payments/payment-provider.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
@@ -67,7 +67,7 @@ for (const differing of [{ currency: 'USD' }, { minorUnits: starter.price.minorU
 }
 
 test('a checkout that the provider does not create leaves no open purchase', async () => {
-  const unavailable = new PaymentsUnavailable('Stripe: down');
+  const unavailable = new PaymentsUnavailableError('Stripe: down');
   const { outcome, expired, state } = await start(() => Promise.reject(unavailable));
   assert.deepEqual([outcome, expired, state], [unavailable, [], 'failed']);
 });
@@ -79,6 +79,6 @@ test('a checkout whose account is closed meanwhile is ended', async () => {
     return {};
   };
   const { outcome, expired, topUpId, state } = await start(close, { accountId });
-  assert.ok(outcome instanceof AccountClosed);
+  assert.ok(outcome instanceof AccountClosedError);
   assert.deepEqual([expired, state], [[`cs_${topUpId}`], 'failed']);
 });

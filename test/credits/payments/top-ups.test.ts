@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { AccountClosed } from '../../../src/accounts/accounts.ts';
+import { AccountClosedError } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listOpenCheckouts } from '../../../src/credits/payments/expire-or-settle-checkout.ts';
 import {
@@ -15,7 +15,7 @@ import {
   listUnfinishedTopUps,
   recordCheckout,
 } from '../../../src/credits/payments/top-ups.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -32,7 +32,11 @@ const newAccount = (name = 'buyer') => createAccount(database.db, { name, credit
 
 let rows = 0;
 /** Ids grow with each row. */
-async function addTopUp(db: Runner, accountId: string, row: Readonly<Record<string, unknown>> = {}): Promise<string> {
+async function addTopUp(
+  db: StatementRunner,
+  accountId: string,
+  row: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const id = `00000000-0000-4000-8000-${String((rows += 1)).padStart(12, '0')}`;
   const order = { id, account_id: accountId, provider: 'stripe', is_test: true, package: 'starter', credits: 10 };
   await insertRow(db, 'top_ups', { ...order, currency: 'EUR', minor_units: 999, ...row });
@@ -40,7 +44,7 @@ async function addTopUp(db: Runner, accountId: string, row: Readonly<Record<stri
 }
 const paid = { state: 'paid', paid_at: ago(5), settled_by: 'event' };
 
-const statesOf = async (db: Runner) =>
+const statesOf = async (db: StatementRunner) =>
   (await db.run<{ state: string }>({ name: 'test-states', text: 'select state from top_ups order by id' })).map(
     ({ state }) => state,
   );
@@ -52,7 +56,7 @@ test('an order is written for an open account with fewer than twenty open purcha
     await db.run({ name: 'test-close', text: 'update accounts set closed_at = now() where id = $1' }, [closed]);
     const create = (of: string) => createTopUpOrder(db, provider, { accountId: of, name: 'small', offer });
     assert.deepEqual(await create(suspended), { kind: 'account_suspended' });
-    await assert.rejects(create(closed), AccountClosed);
+    await assert.rejects(create(closed), AccountClosedError);
     await assert.rejects(create(randomUUID()), /not found/);
     for (let open = 0; open < 19; open += 1) await addTopUp(db, accountId);
     for (const state of ['failed', 'expired', 'processing']) await addTopUp(db, accountId, { state });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Model } from '../../../src/catalogue/models/model.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { readPrices } from '../../../src/credits/prices/price-lists.ts';
+import { readCurrentAndAnnouncedPrices } from '../../../src/credits/prices/price-lists.ts';
 import { type QuotedTask, quoteTask } from '../../../src/credits/prices/price-rule.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -23,13 +23,13 @@ const hourMs = 3_600_000;
 const begun = (ms: number) => ({ effective_from: ago(ms) });
 
 /** An operator's price, general and begun an hour ago unless `row` says otherwise. */
-async function addPrice(db: Runner, creditsPerSecond: number | null, row: Row = {}): Promise<void> {
+async function addPrice(db: StatementRunner, creditsPerSecond: number | null, row: Row = {}): Promise<void> {
   const amounts = { credits_per_second: creditsPerSecond, credits_per_video: creditsPerSecond === null ? null : 5 };
   const about = { model: 'm', price_name: 'standard', created_at: ago(9 * hourMs), who: 'ada', reason: 'a test' };
   await insertRow(db, 'prices', { ...about, ...begun(hourMs), ...amounts, ...row });
 }
 
-async function nowMs(db: Runner): Promise<number> {
+async function nowMs(db: StatementRunner): Promise<number> {
   const text = 'select floor(extract(epoch from now()) * 1000)::bigint as at';
   return (await db.run<{ at: number }>({ name: 'test-now-ms', text }))[0]?.at ?? assert.fail();
 }
@@ -121,7 +121,7 @@ test('a list has each price of each model in force and as announced, from the in
       { model: 'other', prices: [row('standard', amounts(1, 5, 0))] },
       { model: 'coming', prices: [row('standard', amounts(3, now + 5_000, 0))] },
     ] as unknown as readonly Model[]; // the fields that are read
-    const read = async (of?: string) => Object.fromEntries(await readPrices(db, of, models));
+    const read = async (of?: string) => Object.fromEntries(await readCurrentAndAnnouncedPrices(db, of, models));
     const others = {
       other: [row('standard', amounts(1, 5, 0))],
       coming: [row('standard', amounts(3, now + 5_000, 0))],

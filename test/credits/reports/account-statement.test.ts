@@ -10,7 +10,7 @@ import {
   maxBookingLines,
   monthOf,
   readStatement,
-  requireSum,
+  requireStatementAddsUp,
   sumSections,
 } from '../../../src/credits/reports/account-statement.ts';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
@@ -231,9 +231,9 @@ describe('no entry is missing from a statement:', () => {
   test('lines that do not lead from one balance to the other are an error, and no statement', async () => {
     const line = { section: 'grant', model: undefined, priceName: undefined, bookedAt: 1, reason: 'x', entries: 1 };
     const figures = { opening: 5, closing: 9, lines: [{ ...line, credits: 4 }] };
-    requireSum('it', figures);
+    requireStatementAddsUp('it', figures);
     assert.throws(
-      () => requireSum('it', { ...figures, closing: 8 }),
+      () => requireStatementAddsUp('it', { ...figures, closing: 8 }),
       /^Error: it does not add up: its lines lead to 9, the ledger to 8$/,
     );
     const database = await createTestDatabase();

@@ -5,10 +5,10 @@ import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import {
   listKeyUses,
-  listUsageDays,
+  listUsageByDayAndPrice,
   summarizeAccount,
 } from '../../../src/credits/reports/account-usage-and-summary.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -25,7 +25,7 @@ after(() => database.close());
 const dayMs = 86_400_000;
 const [fromMs, toMs] = [Date.parse('2026-01-05T00:00:00Z'), Date.parse('2026-01-07T00:00:00Z')];
 type Row = Readonly<Record<string, unknown>>;
-const newTask = (db: Runner, row: Row = {}, of = accountId) => insertTask(db, of, row);
+const newTask = (db: StatementRunner, row: Row = {}, of = accountId) => insertTask(db, of, row);
 const at = (ms: number) => ({ created_at: new Date(ms) });
 
 test('a day has the charges of its tasks, by model and price, and the refunds, grants and adjustments booked in it', () =>
@@ -66,7 +66,7 @@ test('a day has the charges of its tasks, by model and price, and the refunds, g
     const [first, second] = ['2026-01-05', '2026-01-06'];
     const day = { model: 'm', priceName: 'standard', charged: 0, refunded: 0, granted: 0, tasks: 0 };
     const noModel = { model: undefined, priceName: undefined };
-    assert.deepEqual(await listUsageDays(db, { accountId, fromMs, toMs }), [
+    assert.deepEqual(await listUsageByDayAndPrice(db, { accountId, fromMs, toMs }), [
       { ...day, day: first, model: 'a model', charged: 132, tasks: 1 },
       { ...day, day: first, priceName: 'another', charged: 132, tasks: 1 },
       { ...day, day: first, charged: 139, tasks: 2 },

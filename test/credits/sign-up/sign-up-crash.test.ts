@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { confirmSignUp } from '../../../src/credits/sign-up/confirm-sign-up.ts';
+import { confirmSignUpAndSignIn } from '../../../src/credits/sign-up/confirm-sign-up.ts';
 import { findLink, type Link, type LinkWithToken } from '../../../src/accounts/sign-in/one-time-links.ts';
 import {
   listUnconfirmedSignUps,
@@ -12,7 +12,7 @@ import {
   type SignUpPolicy,
 } from '../../../src/credits/sign-up/request-sign-up.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
+import { findLedgerViolationsByIds } from '../../../src/credits/ledger/audit-rules.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { goodPassword, newBrowser, origin, shell } from '../../support/service/person.ts';
 
@@ -117,7 +117,7 @@ test('a crash before any step of a confirmation leaves neither user, account nor
   const { token, link } = await requested(email);
   const earlier = await totals();
   const killed = await killEverywhere(
-    (dying) => confirmSignUp(dying, confirmation(link, email)),
+    (dying) => confirmSignUpAndSignIn(dying, confirmation(link, email)),
     async () => {
       assert.deepEqual(await totals(), earlier);
       assert.deepEqual(await counts(email), { users: 0, accounts: 0, grants: 0 });
@@ -127,10 +127,10 @@ test('a crash before any step of a confirmation leaves neither user, account nor
   assert.ok(killed > 12, `it has ${killed} steps`);
   assert.deepEqual(await counts(email), { users: 1, accounts: 1, grants: 2 }, 'the start credit, and that of the code');
   const confirmed = await totals();
-  assert.equal(await confirmSignUp(db(), confirmation(link, email)), undefined, 'after a lost response');
+  assert.equal(await confirmSignUpAndSignIn(db(), confirmation(link, email)), undefined, 'after a lost response');
   assert.deepEqual(await totals(), confirmed);
   const accounts = await db().run<{ id: string }>({ name: 'test-accounts', text: 'select id from accounts' });
-  assert.deepEqual(await checkBooks(db(), { accounts: accounts.map(({ id }) => id) }), []);
+  assert.deepEqual(await findLedgerViolationsByIds(db(), { accounts: accounts.map(({ id }) => id) }), []);
 });
 
 test('a crash before any step of a request leaves neither a link nor a mail', async () => {

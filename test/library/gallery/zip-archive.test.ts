@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { maxArchived, zipOfFiles } from '../../../src/library/gallery/zip-archive.ts';
-import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { openFiles } from '../../support/processes/open-files.ts';
 import { waitFor } from '../../support/wait-for.ts';

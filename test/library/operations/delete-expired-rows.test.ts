@@ -4,17 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createHousekeep } from '../../../activities/maintenance/housekeeping.ts';
+import { createHousekeepingStepActivity } from '../../../activities/maintenance/housekeeping.ts';
 import { type HousekeepingStep, housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-steps.ts';
 import type { Actor } from '../../../src/accounts/operators/actors-and-actions.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { deleteExpiredContent } from '../../../src/tasks/end/content-deletion.ts';
+import { deleteExpiredContent } from '../../../src/tasks/end/content-deletion-rows.ts';
 import { eraseUsersWithoutAccount } from '../../../src/accounts/people/erasure.ts';
 import { invitePersonAs, setUserIsOperatorAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { deleteMembership, grantAccess } from '../../../src/accounts/people/memberships.ts';
+import { deleteMembership, raiseRightsByInvitation } from '../../../src/accounts/people/memberships.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import {
@@ -159,7 +159,7 @@ async function runStep(step: HousekeepingStep, promptsMs?: number): Promise<void
   const { log, events, media, settings } = workerParts(database.db, tmpdir(), []);
   const engine = { deleteTaskHistories: () => Promise.resolve(true) };
   const retention = { ...settings.retention, promptsMs };
-  const run = createHousekeep({ db: database.db, log, events, media, engine, retention });
+  const run = createHousekeepingStepActivity({ db: database.db, log, events, media, engine, retention });
   await silentActivity({ workflowId: 'housekeeping' }, () => run(step));
 }
 
@@ -209,7 +209,8 @@ test('a person counts as unattached from the loss of the last account and of the
   ];
   const user = await newUser();
   const { userId } = user;
-  const enter = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', isOperator: false });
+  const enter = (accountId: string) =>
+    raiseRightsByInvitation(db, user, { accountId, role: 'viewer', isOperator: false });
   const checks: [what: string, change: () => Promise<unknown>, isUnattached: boolean][] = [
     ['a new user', () => Promise.resolve(), true],
     ['in an account', () => enter(first), false],
@@ -339,7 +340,7 @@ test('housekeeping deletes expired records, and prompts only where their retenti
     const { log, events, media, settings } = workerParts(db, folder, []);
     const deps = { db, log, events, media, engine: { deleteTaskHistories: () => Promise.resolve(true) } };
     const run = async (promptsMs: number | undefined) => {
-      const housekeep = createHousekeep({ ...deps, retention: { ...settings.retention, promptsMs } });
+      const housekeep = createHousekeepingStepActivity({ ...deps, retention: { ...settings.retention, promptsMs } });
       for (const step of housekeepingSteps) await silentActivity({ workflowId: 'housekeeping' }, () => housekeep(step));
     };
     const promptOf = async () => (await findTask(db, taskId))?.param.input.prompt;

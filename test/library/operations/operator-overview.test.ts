@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -44,7 +44,7 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
   const running = await service.create(one.key, plainRequest);
   await service.create(two.key, plainRequest);
   await failAndRefund(db, String(failing.json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
-  await beginGeneration(db, String(running.json.data['taskId']));
+  await beginGenerationAttempt(db, String(running.json.data['taskId']));
   const text = 'update accounts set balance = balance + 1 where id = $1';
   await db.run({ name: 'test-break-books', text }, [two.accountId]);
   await runAndRecordAudit(db, 'recent');

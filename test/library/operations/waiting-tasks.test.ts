@@ -7,7 +7,7 @@ import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, recordRetry, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, recordNextAttemptTime, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { waitReasons } from '../../../src/library/operations/waiting-tasks.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';
@@ -52,7 +52,7 @@ async function take(taskId: string): Promise<void> {
   assert.equal((await reserve(taskId)).kind, 'granted');
   await intendReservedJob(db(), { taskId, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
   await recordCreatedJob(db(), { taskId, ordinal: 1, jobId: taskId });
-  await beginGeneration(db(), taskId, true);
+  await beginGenerationAttempt(db(), taskId, true);
 }
 
 const documented: ReadonlySet<string> = new Set(waitReasons);
@@ -118,7 +118,7 @@ test('a lost create holds its slot, and operators see why the next tasks wait', 
   const lost = await newTask();
   assert.equal((await reserve(lost)).kind, 'granted');
   await intendReservedJob(db(), { taskId: lost, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
-  await recordRetry(db(), lost, 3_600_000);
+  await recordNextAttemptTime(db(), lost, 3_600_000);
   await reserve(await newTask());
   assert.deepEqual(Object.fromEntries(await reasonsOf()), { lost_response: 1, provider_limit: 1 });
   const { providers } = (await dataOf(operator.ask('GET', '/api/admin/v1/providers'))) as unknown as {
@@ -186,7 +186,7 @@ test('a task whose earlier create made no job, or that only has a slot, waits fo
   for (const taskId of [refused, reserved]) assert.equal((await reserve(taskId, accountId, 2)).kind, 'granted');
   await intendReservedJob(db(), { taskId: refused, ordinal: 1, pool, configHash: 'a'.repeat(64), config: '{}' });
   await endProviderJob(db(), { taskId: refused, ordinal: 1, outcome: 'not_created' });
-  for (const taskId of [refused, reserved]) await recordRetry(db(), taskId, 3_600_000);
+  for (const taskId of [refused, reserved]) await recordNextAttemptTime(db(), taskId, 3_600_000);
   assert.deepEqual(await reasonsOf(), [['retry', 2]]);
 });
 
@@ -197,15 +197,15 @@ test('tasks wait for their start, for a worker, and for the attempt after a fail
   await db().run({ name: 'test-age-task', text }, [accepted]);
   await newTask();
   const failed = await newTask();
-  await beginGeneration(db(), failed);
+  await beginGenerationAttempt(db(), failed);
   assert.deepEqual(await reasonsOf(), [
     ['start', 1],
     ['worker', 1],
   ]);
-  await recordRetry(db(), failed, 60_000);
+  await recordNextAttemptTime(db(), failed, 60_000);
   const { tasks } = await waiting();
   assert.deepEqual(tasks.map(({ reason }) => reason).toSorted(), ['retry', 'start', 'worker']);
-  await beginGeneration(db(), failed);
+  await beginGenerationAttempt(db(), failed);
   assert.deepEqual((await reasonsOf()).length, 2);
 });
 

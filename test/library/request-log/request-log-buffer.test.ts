@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
-import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import {
   deleteFromOverlongLog,
   type FinishedRequest,
@@ -81,7 +81,7 @@ test('requests are written in statements of at most 500, and a request is writte
 });
 
 test('while the database is unavailable requests wait, and those beyond the limit are counted as dropped', async () => {
-  let fault: Error | undefined = new DatabaseUnavailable(true, new Error('down'));
+  let fault: Error | undefined = new DatabaseUnavailableError(true, new Error('down'));
   const log = newLog(() => fault);
   const [early, late] = [randomUUID(), randomUUID()];
   for (let count = 0; count < 1_500; count += 1) log.add(finished(early));
@@ -141,7 +141,7 @@ test('requests are written a second after the first one, and again a second afte
   const written: number[] = [];
   let isDown = true;
   const run: Database['run'] = (_statement, values) => {
-    if (isDown) return Promise.reject(new DatabaseUnavailable(true, new Error('down')));
+    if (isDown) return Promise.reject(new DatabaseUnavailableError(true, new Error('down')));
     written.push((JSON.parse(String(values?.[0])) as unknown[]).length);
     return Promise.resolve([]);
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { type ClipLimits, convertClip } from '../../../src/media/ffmpeg/convert-clip.ts';
 import type { ClipContainer } from '../../../src/media/video/clip-container.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -19,8 +19,8 @@ async function runOf(t: TestContext, demuxer: ClipContainer['demuxer'], limits: 
   const folder = await temporaryFolder(t);
   const [fetchedPath, path] = [join(folder, 'clip.fetched'), join(folder, 'clip')];
   await writeFile(fetchedPath, 'its colors cannot be read');
-  const runs: Parameters<Ffmpeg>[0][] = [];
-  const ffmpeg: Ffmpeg = (run) => {
+  const runs: Parameters<FfmpegRunner>[0][] = [];
+  const ffmpeg: FfmpegRunner = (run) => {
     runs.push(run);
     return Promise.reject(new Error('it was only asked'));
   };

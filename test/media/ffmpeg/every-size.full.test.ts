@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { frameSize } from '../../../src/catalogue/media/frame-size.ts';
-import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
-import { type Ratio, ratios, type Resolution, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
+import {
+  type Ratio,
+  ratios,
+  type Resolution,
+  resolutions,
+} from '../../../src/catalogue/input/declared-field-bounds.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
@@ -25,7 +30,7 @@ for (const [resolution, ratio] of sold) {
     await ffmpeg({ args: [...args, 'delivered.mp4'], cwd, signal });
     const form: ConversionBeforeStorage = { audio: true, fit: 'convert', resolution, ratio, lastFrame: false };
     const order = { videoPath: join(cwd, 'delivered.mp4'), targetPath: join(cwd, 'video.mp4'), form, signal };
-    const { widthPx, heightPx, durationSeconds, framesPerSecond } = await probeVideo(
+    const { widthPx, heightPx, durationSeconds, framesPerSecond } = await checkAndMeasureVideo(
       await createVideoNormalizer(ffmpeg)(order),
     );
     const size = frameSize(resolution, ratio, { widthPx: 1000, heightPx: 600 });

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { cubeOf, toSdr } from '../../../src/media/ffmpeg/hdr.ts';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { generateCubeFile, convertColorToSdr } from '../../../src/media/ffmpeg/hdr.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
-import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
-import { runVideoReader } from '../../../src/media/video/read-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
+import { runVideoReader } from '../../../src/media/video/run-video-reader.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
 import { makeHdrFilm, patches, patchPx } from '../../corpus/hdr-film.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
@@ -118,7 +118,7 @@ const colors = { curve: 'hlg', gamut: 'bt2020', needsMatrix: false } as const;
 test('brighter light stays brighter up to the peak, gray stays gray, and black stays black', () => {
   for (const curve of ['pq', 'hlg'] as const) {
     const ramp = Array.from({ length: 101 }, (_, index) =>
-      toSdr({ ...colors, curve }, [index / 100, index / 100, index / 100]),
+      convertColorToSdr({ ...colors, curve }, [index / 100, index / 100, index / 100]),
     );
     for (const [index, [red, green, blue]] of ramp.entries()) {
       assert.ok(Math.abs(red - green) < 0.001 && Math.abs(red - blue) < 0.001, `${curve} ${index}`);
@@ -130,12 +130,12 @@ test('brighter light stays brighter up to the peak, gray stays gray, and black s
 });
 
 test('the table between its points differs from the formula by less than a step of 8 bits', () => {
-  const lines = [...cubeOf(colors)].join('').trim().split('\n').slice(1);
+  const lines = [...generateCubeFile(colors)].join('').trim().split('\n').slice(1);
   assert.equal(lines.length, 64 ** 3);
   const at = (index: number) => Number(lines[index * (1 + 64 + 64 * 64)]?.split(' ')[0]);
   for (let index = 6; index < 63; index += 1) {
     const middle = (index + 0.5) / 63;
-    const exact = toSdr(colors, [middle, middle, middle])[0];
+    const exact = convertColorToSdr(colors, [middle, middle, middle])[0];
     assert.ok(Math.abs((at(index) + at(index + 1)) / 2 - exact) < 1 / 255, String(middle));
   }
 });

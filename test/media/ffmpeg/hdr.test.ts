@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  cubeColors,
-  cubeOf,
+  sdrColorTable,
+  generateCubeFile,
   sdrFilters,
   sdrTags,
-  toSdr,
+  convertColorToSdr,
   type WideColors,
   wideColorsOf,
 } from '../../../src/media/ffmpeg/hdr.ts';
@@ -30,7 +30,7 @@ test('colors are converted by the tags that name a wider range or a wider gamut'
 });
 
 const gray = (curve: WideColors['curve'], value: number, gamut: WideColors['gamut'] = 'bt2020') =>
-  toSdr({ curve, gamut, needsMatrix: false }, [value, value, value]);
+  convertColorToSdr({ curve, gamut, needsMatrix: false }, [value, value, value]);
 
 function assertColor(actual: readonly number[], expected: readonly number[], what: string): void {
   const isNear = actual.length === 3 && actual.every((value, i) => Math.abs(value - (expected[i] ?? NaN)) < 2e-4);
@@ -74,7 +74,7 @@ test('a gray has the luminance of its standard, of which 203 nits are white, and
 
 test('a color of a wider gamut is the same color in BT.709, as far as it has it', () => {
   const sdr = (gamut: WideColors['gamut'], ...color: readonly [number, number, number]) =>
-    toSdr({ curve: 'sdr', gamut, needsMatrix: false }, color);
+    convertColorToSdr({ curve: 'sdr', gamut, needsMatrix: false }, color);
   const eight = (color: readonly number[]) => color.map((value) => Math.round(value * 255));
   assert.deepEqual(eight(sdr('smpte432', 200 / 255, 120 / 255, 80 / 255)), [213, 115, 69]);
   assertColor(sdr('bt709', 0.9, 0.5, 0.1), [0.9, 0.5, 0.1], 'BT.709');
@@ -88,12 +88,12 @@ test('a color of a wider gamut is the same color in BT.709, as far as it has it'
 test('a table has its colors with red changing fastest', () => {
   const same: WideColors = { curve: 'sdr', gamut: 'bt709', needsMatrix: false };
   const corners = [0, 1].flatMap((blue) => [0, 1].flatMap((green) => [0, 1].flatMap((red) => [red, green, blue])));
-  assert.deepEqual([...cubeColors(same, 2)], corners);
+  assert.deepEqual([...sdrColorTable(same, 2)], corners);
   assert.deepEqual(
-    [...cubeColors(same, 3)].slice(0, 9).map((value) => Math.round(value * 1000)),
+    [...sdrColorTable(same, 3)].slice(0, 9).map((value) => Math.round(value * 1000)),
     [0, 0, 0, 500, 0, 0, 1000, 0, 0],
   );
-  const [head, ...lines] = [...cubeOf(same)].join('').trimEnd().split('\n');
+  const [head, ...lines] = [...generateCubeFile(same)].join('').trimEnd().split('\n');
   assert.deepEqual([head, lines.length, lines[0]], ['LUT_3D_SIZE 64', 64 ** 3, '0.00000 0.00000 0.00000']);
   assert.deepEqual(
     [lines[63], lines[64 * 63], lines[64 * 64 * 63], lines.at(-1)],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { makeLastFrame } from '../../../src/media/ffmpeg/last-frame.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import type { FrameSize } from '../../../src/catalogue/media/frame-size.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { isPosterSizedJpeg, makePoster, posterSize } from '../../../src/media/ffmpeg/poster.ts';
+import { isPosterSizedJpeg, makePoster, calculatePosterSize } from '../../../src/media/ffmpeg/poster.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
@@ -54,7 +54,7 @@ test('the poster of a larger video keeps its shape, with a longer side of 960 pi
     ],
   ];
   for (const [video, wanted] of shapes) {
-    assert.deepEqual(posterSize(video), wanted);
+    assert.deepEqual(calculatePosterSize(video), wanted);
     const source = `color=size=${video.widthPx}x${video.heightPx}:rate=24:duration=1`;
     await ffmpeg({ args: ['-f', 'lavfi', '-i', source, '-pix_fmt', 'yuv420p', 'film.mp4'], cwd, signal });
     await makePoster(ffmpeg, join(cwd, 'film.mp4'), poster, { durationSeconds: 1, ...video, signal });
@@ -83,8 +83,8 @@ test('the poster shows the colours that the video shows', async (t) => {
 });
 
 test('a poster is one picture of the file alone, within bounds of memory and time', async () => {
-  const runs: Parameters<Ffmpeg>[0][] = [];
-  const asked: Ffmpeg = async (run) => void runs.push(run);
+  const runs: Parameters<FfmpegRunner>[0][] = [];
+  const asked: FfmpegRunner = async (run) => void runs.push(run);
   await makePoster(asked, '/v/film.mp4', '/w/poster.jpg', { durationSeconds: 10, ...small, signal });
   const filters = 'scale=320:180:out_color_matrix=bt601,format=yuv420p,scale=out_range=pc';
   assert.deepEqual(runs, [

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { createStoreResult, type StoreResultDeps } from '../../../activities/store-result.ts';
+import { createStoreResultActivity, type StoreResultDeps } from '../../../activities/store-result.ts';
 import { stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { aiSourceType } from '../../../src/media/video/label-as-generated.ts';
-import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
@@ -75,7 +75,7 @@ describe('the origin of stored videos', () => {
   async function stored(taskId: string, source: string, more: Partial<ConversionBeforeStorage> = {}): Promise<string> {
     await deps.media.put(stagingKeysOf(taskId).video, source);
     const { videoKey } = await silentActivity({ workflowId: taskId }, () =>
-      createStoreResult(deps)({ taskId, form: { ...form, ...more } }),
+      createStoreResultActivity(deps)({ taskId, form: { ...form, ...more } }),
     );
     return join(folder, videoKey);
   }

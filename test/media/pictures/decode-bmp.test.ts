@@ -150,7 +150,7 @@ test('other compressions and numbers of bits are refused, and may be sent in ano
     { bits: 48, codeAt },
   ])
     assert.throws(() => decodeBmp(bmpOf(file)), {
-      name: 'ImageRefusal',
+      name: 'ImageRefusedError',
       message: 'is a compressed BMP image',
       reason: 'format',
     });
@@ -159,7 +159,7 @@ test('other compressions and numbers of bits are refused, and may be sent in ano
 test('a BMP that is cut off anywhere is damaged, and one of another size is refused with its size', () => {
   const whole = bmpOf(plain);
   for (const bytes of [0, 15, 30, whole.length - 1])
-    assert.throws(() => decodeBmp(whole.subarray(0, bytes)), { name: 'ImageRefusal', reason: 'damage' });
+    assert.throws(() => decodeBmp(whole.subarray(0, bytes)), { name: 'ImageRefusedError', reason: 'damage' });
   assert.throws(() => decodeBmp(bmpOf({ ...plain, width: 299 })), { message: /^is 299×300 px/ });
   assert.throws(() => decodeBmp(bmpOf({ ...plain, height: 299, isUpward: false })), { message: /^is 301×299 px/ });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toSdr } from '../../../src/media/ffmpeg/hdr.ts';
+import { convertColorToSdr } from '../../../src/media/ffmpeg/hdr.ts';
 import { convertToSrgb, heifColorsOf } from '../../../src/media/pictures/heif-colors.ts';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { box } from '../boxes.ts';
 
@@ -72,7 +72,7 @@ test('colors are converted where they are, each by its neighbors in the table, a
   await convertToSrgb({ data, channels: 3 }, { wide });
   const found = Array.from({ length: data.length / 3 }, (_, index) => [...data.subarray(3 * index, 3 * index + 3)]);
   const sdr = ([red, green, blue]: readonly [number, number, number]) =>
-    toSdr(wide, [red / 255, green / 255, blue / 255]).map((value) => value * 255);
+    convertColorToSdr(wide, [red / 255, green / 255, blue / 255]).map((value) => value * 255);
   // The table has these colors themselves.
   assert.deepEqual(
     found.slice(0, 64),

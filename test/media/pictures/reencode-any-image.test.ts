@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { reencodeAnyImage } from '../../../src/media/pictures/reencode-any-image.ts';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { animatedWebp, plainImage } from '../../support/hostile/hostile-images.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -84,7 +84,7 @@ for (const [what, make, message] of [
   ],
 ] as const)
   test(`${what} is refused, with what to send where another file would help`, async (t) => {
-    await assert.rejects(decoded(t, await make()), { name: 'ImageRefusal', message });
+    await assert.rejects(decoded(t, await make()), { name: 'ImageRefusedError', message });
   });
 
 function withCompression(bmp: Buffer): Buffer {

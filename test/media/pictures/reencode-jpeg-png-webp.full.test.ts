@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reencodeJpegPngOrWebp, ImageRefusal } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp, ImageRefusedError } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
 import { noise } from '../../support/hostile/hostile-images.ts';
 
 /** As many at a time as keep any machine busy for longer than the limit of a second. */
@@ -12,7 +12,7 @@ test('an image that a busy machine does not decode in time is not refused for it
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   assert.ok(errors.length > 0, 'some were not decoded within a second');
   for (const error of errors) {
-    assert.ok(!(error instanceof ImageRefusal), String(error));
+    assert.ok(!(error instanceof ImageRefusedError), String(error));
     assert.match(String(error), /not decoded within 1 s/);
   }
 });

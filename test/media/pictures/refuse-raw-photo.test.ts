@@ -32,7 +32,7 @@ function tiffOf(tags: readonly Tag[], { isLittle = true, version = 42, count, li
 
 const width: Tag = [256, 600];
 const dng: Tag = [50_706, 0x0000_0401];
-const isRaw = { name: 'ImageRefusal', message: 'is a raw photo', reason: 'format' };
+const isRaw = { name: 'ImageRefusedError', message: 'is a raw photo', reason: 'format' };
 
 for (const isLittle of [true, false])
   test(`a TIFF that begins with a preview, or names a version of DNG, is a raw photo: ${isLittle ? 'II' : 'MM'}`, () => {

@@ -13,7 +13,7 @@ import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.
 import { createGuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 
 // Reference clips behind a server of the test, made by ffmpeg once for a test file in a process of its own.
 
@@ -24,7 +24,7 @@ export const limits: Record<Kind, ClipLimits> = {
 };
 
 export const ffmpeg = pinnedFfmpeg();
-export const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
+export const never: FfmpegRunner = async () => assert.fail('ffmpeg was not to be run');
 export const client = createGuardedClient({
   allow: parseAllowList('127.0.0.1'),
   lookup: () => Promise.resolve(['10.0.0.1']),
@@ -76,7 +76,7 @@ export const fieldOf = (kind: Kind) => `input.${kind}Urls[0]`;
 type Fetch = {
   readonly kind: Kind;
   readonly url?: string;
-  readonly ffmpeg?: Ffmpeg;
+  readonly ffmpeg?: FfmpegRunner;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<ClipLimits>;
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { reencodeAnyImage } from '../../../src/media/pictures/reencode-any-image.ts';
 import { codesOf, patches } from '../../corpus/hdr-film.ts';
 import { heicOf } from '../../corpus/heic.ts';

@@ -6,7 +6,7 @@ import {
   maxFrameRate,
   maxFetchedImageMegabytes,
   maxUploadMegabytes,
-  mediaFormats,
+  formatsTextByKind,
 } from '../../../src/media/references/upload-rules.ts';
 import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
 import { maxUrlLength } from '../../../src/catalogue/input/request-texts-and-urls.ts';
@@ -32,18 +32,23 @@ test('the table of media in the guide has the formats and limits of the code', (
   );
   const byModel = 'the limit of the model';
   assert.deepEqual(rows['image'], [
-    mediaFormats.image,
+    formatsTextByKind.image,
     `at most ${image} MB`,
     `at most ${maxFetchedImageMegabytes} MB`,
     `a still; each side ${sides}`,
   ]);
   assert.deepEqual(rows['video'], [
-    mediaFormats.video,
+    formatsTextByKind.video,
     `at most ${video} MB`,
     byModel,
     `the seconds and pixels of the model; ${maxFrameRate} frames a second`,
   ]);
-  assert.deepEqual(rows['audio'], [mediaFormats.audio, `at most ${audio} MB`, byModel, 'the seconds of the model']);
+  assert.deepEqual(rows['audio'], [
+    formatsTextByKind.audio,
+    `at most ${audio} MB`,
+    byModel,
+    'the seconds of the model',
+  ]);
   assert.ok(page.includes(`of at most ${maxUrlLength} characters`));
   assert.ok(
     page.includes(`uploads of ${image} MB (images, ${sides} per side), ${video} MB (video) and ${audio} MB (audio)`),

@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import {
-  downloadMedia,
+  downloadOrCopyMedia,
   fetchEach,
   type FetchSettings,
   invalidMediaError,
 } from '../../../src/media/references/fetch-media.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
 import { fetchReferenceImages } from '../../../src/media/references/reference-image.ts';
-import type { Head } from '../../../src/platform/outbound/body/read-response.ts';
+import type { ResponseHead } from '../../../src/platform/outbound/body/read-response.ts';
 import type { GetOptions } from '../../../src/platform/outbound/guarded-client.ts';
-import { OutboundError, type OutboundKind } from '../../../src/platform/outbound/outbound-error.ts';
+import { OutboundError, type OutboundErrorKind } from '../../../src/platform/outbound/outbound-error.ts';
 import { mockTimers } from '../../support/mock-timers.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -20,7 +20,7 @@ const source = { url: 'https://client.example/1', path: 'input.imageUrls[0]' };
 const limits = { kind: 'image', maxMegabytes: 2, timeoutMs: 9_000, accept: 'image/*' } as const;
 
 /** A client that gives these answers, and then the last one again. */
-function answering(...answers: readonly (Partial<Head> | OutboundError)[]) {
+function answering(...answers: readonly (Partial<ResponseHead> | OutboundError)[]) {
   const asked: (readonly [url: string, path: string, options: GetOptions])[] = [];
   const download: FetchSettings['client']['download'] = async (...request) => {
     const answer = answers[Math.min(asked.length, answers.length - 1)];
@@ -41,7 +41,7 @@ async function failureOf(work: Promise<unknown>) {
 
 const { signal } = new AbortController();
 const downloaded = (client: FetchSettings['client'], changes: object = {}) =>
-  failureOf(downloadMedia({ client, signal }, source, '/folder/1', { ...limits, ...changes }));
+  failureOf(downloadOrCopyMedia({ client, signal }, source, '/folder/1', { ...limits, ...changes }));
 
 test('a download has the limits of its kind, and every status of a success is one', async () => {
   for (const status of [200, 299]) {
@@ -57,7 +57,7 @@ test('a download has the limits of its kind, and every status of a success is on
 });
 
 test('an error of the address ends the task with one sentence; one of ours is thrown as it is', async () => {
-  const kinds: readonly OutboundKind[] = [
+  const kinds: readonly OutboundErrorKind[] = [
     'blocked',
     'dns',
     'connect',
@@ -125,7 +125,9 @@ test('a request to a busy server is repeated after the pause that it names, of a
     t.mock.timers.setTime(Math.ceil(Date.now() / 1000) * 1000);
   }
   const stop = new AbortController();
-  const ended = failureOf(downloadMedia({ ...answering({ status: 429 }), signal: stop.signal }, source, '/1', limits));
+  const ended = failureOf(
+    downloadOrCopyMedia({ ...answering({ status: 429 }), signal: stop.signal }, source, '/1', limits),
+  );
   await turn();
   stop.abort('over');
   assert.equal(await ended, 'over');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 
 /** Decodes the result again to raw pixels, as a provider would. */
@@ -100,7 +100,7 @@ for (const [width, height] of [
   test(`${width}×${height} px, outside the limits, is refused, with its size`, async () => {
     const body = await images.plainImage(width, height).png().toBuffer();
     const message = `is ${width}×${height} px; each side must have 300 to 6000 px`;
-    await assert.rejects(reencodeJpegPngOrWebp(body), { name: 'ImageRefusal', message });
+    await assert.rejects(reencodeJpegPngOrWebp(body), { name: 'ImageRefusedError', message });
   });
 }
 
@@ -149,6 +149,6 @@ const refused: readonly [string, () => Promise<Buffer> | Buffer, string | RegExp
 
 for (const [title, make, message] of refused) {
   test(`${title} is refused`, async () => {
-    await assert.rejects(reencodeJpegPngOrWebp(await make()), { name: 'ImageRefusal', message });
+    await assert.rejects(reencodeJpegPngOrWebp(await make()), { name: 'ImageRefusedError', message });
   });
 }

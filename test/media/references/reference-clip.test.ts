@@ -3,13 +3,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { FfmpegError, type FfmpegFailure } from '../../../src/media/ffmpeg/ffmpeg.ts';
+import { FfmpegError, type FfmpegFailureDetails } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
-import { runVideoReader } from '../../../src/media/video/read-video.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { runVideoReader } from '../../../src/media/video/run-video-reader.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import {
   assertInvalid,
   client,
@@ -37,7 +37,7 @@ for (const name of ['film.mp4', 'film.mov', 'film.webm', 'fragments.mp4', 'silen
     assert.ok(Math.abs(seconds - 1) < 0.1, String(seconds));
     const hasSound = name !== 'silent.mp4' && name !== 'odd.webm';
     assert.deepEqual(await codecsOf(path), hasSound ? ['avc', 'aac'] : ['avc']);
-    const { widthPx, heightPx } = await probeVideo(path);
+    const { widthPx, heightPx } = await checkAndMeasureVideo(path);
     assert.deepEqual([widthPx, heightPx], name === 'odd.webm' ? [96, 64] : [64, 48]);
   });
 }
@@ -172,7 +172,7 @@ test('a clip of a few bytes that declares gigabytes is refused', async () => {
   await assertInvalid('video', hostile.declaringSamples(silent, 0x04ff_ffff), 'cannot be played as a video');
   // The size in the stream counts, not the one that the index claims.
   const { path } = await fetchBytes(hostile.declaring(silent, 65_000, 65_000), { kind: 'video' });
-  assert.equal((await probeVideo(path)).widthPx, 64);
+  assert.equal((await checkAndMeasureVideo(path)).widthPx, 64);
 });
 
 test('an endless body ends at the limit of the model, and a server that answers a failure is named by its status', async () => {
@@ -217,7 +217,7 @@ test('an uploaded clip is read from the store, and its address is never requeste
 
 test('the end of the attempt ends ffmpeg, and is no error of the clip', async () => {
   const stop = new AbortController();
-  const stopping: Ffmpeg = (run) => {
+  const stopping: FfmpegRunner = (run) => {
     stop.abort(new Error('the attempt ended'));
     return ffmpeg(run);
   };
@@ -226,7 +226,7 @@ test('the end of the attempt ends ffmpeg, and is no error of the clip', async ()
 });
 
 const failure = { exitCode: null, killedBy: 'SIGKILL', stalled: false, timedOut: false, stderr: '' };
-const failing = (changes: Partial<FfmpegFailure>): Ffmpeg => {
+const failing = (changes: Partial<FfmpegFailureDetails>): FfmpegRunner => {
   return () => Promise.reject(new FfmpegError({ ...failure, ...changes }));
 };
 
@@ -249,7 +249,7 @@ test('a process converts only as many clips at the same time as it has cores for
   const bytes = await clip('sound.wav');
   source.answer = (response) => void response.end(bytes);
   let [running, most] = [0, 0];
-  const counting: Ffmpeg = async (run) => {
+  const counting: FfmpegRunner = async (run) => {
     running += 1;
     most = Math.max(most, running);
     // Any other conversion that may begin does so before this one ends.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { fetchReferenceImages } from '../../../src/media/references/reference-image.ts';
 import { fetchReferenceMedia } from '../../../src/media/references/reference-media.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createStoreUpload } from '../../../src/media/references/store-upload.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { AccountClosed } from '../../../src/accounts/accounts.ts';
-import { listExpiredUploads, listUsableUploads } from '../../../src/media/references/upload-rows.ts';
+import { AccountClosedError } from '../../../src/accounts/accounts.ts';
+import { listExpiredUploads, findUsableUploadsByIds } from '../../../src/media/references/upload-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 
@@ -48,7 +48,7 @@ test('an image that the store has, though its answer was lost, can be named by n
   const { files, keep } = uploads({ losesAnswers: true });
   await assert.rejects(keep(accountId, image), /no answer/);
   const uploadId = String(files[0]?.split('/')[1]);
-  assert.deepEqual(await listUsableUploads(database.db, accountId, [uploadId]), []);
+  assert.deepEqual(await findUsableUploadsByIds(database.db, accountId, [uploadId]), []);
   assert.deepEqual(await listExpiredUploads(database.db, { limit: 10 }), [], 'it may be on its way there');
   const text = `update uploads set expires_at = expires_at - interval '10 minutes'`;
   await database.db.run({ name: 'test-age-uploads', text });
@@ -63,7 +63,7 @@ test('a closed account keeps no image', async () => {
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   await closeAccountAs(database.db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
   const { files, keep } = uploads({ losesAnswers: false });
-  await assert.rejects(keep(accountId, image), AccountClosed);
+  await assert.rejects(keep(accountId, image), AccountClosedError);
   assert.deepEqual(files, []);
 });
 
@@ -75,7 +75,7 @@ test('an image that comes to the store while its account is closed and emptied i
     await db.run({ name: 'test-empty', text: 'delete from uploads where account_id = $1' }, [accountId]);
   };
   const { files, keep } = uploads({ losesAnswers: false, meanwhile });
-  await assert.rejects(keep(accountId, image), AccountClosed);
+  await assert.rejects(keep(accountId, image), AccountClosedError);
   assert.deepEqual(files, []);
 });
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { maxUploadBytes, maxUploads, uploadFromUrl } from '../../../src/media/references/upload-rules.ts';
+import {
+  maxUploadBytesOfKind,
+  maxUploadsOfAccount,
+  uploadFromUrl,
+} from '../../../src/media/references/upload-rules.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
@@ -86,7 +90,7 @@ for (const [what, make, why] of [
 
 test('413 more than 10 MB, 415 a packed body', async () => {
   const { key } = await service.newAccount(0);
-  assertRefused(await upload(key, Buffer.alloc(maxUploadBytes('image') + 1)), 413, /larger than 10240 KiB/);
+  assertRefused(await upload(key, Buffer.alloc(maxUploadBytesOfKind('image') + 1)), 413, /larger than 10240 KiB/);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'image/png', 'content-encoding': 'gzip' };
   assertRefused(await service.send('POST', '/api/v1/uploads', { headers, body: Buffer.from('x') }), 415, /Encoding/);
 });
@@ -140,7 +144,7 @@ test('422 an image of a shape that no upstream of the model takes, before the ch
     offer('narrow', { minAspect: 0.4, maxAspect: 2.5 }, { maxPx: 2000 }),
     offer('narrower', { minAspect: 0.4, maxAspect: 2.5 }, { maxAspect: 3 }),
   ];
-  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
+  const catalogue = readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
   const shop = await startHttpService({ database: service.database, catalogue: () => catalogue });
   try {
     const { key, accountId } = await shop.newAccount(1_000);
@@ -170,7 +174,7 @@ test('422 an uploaded last frame whose shape differs much from that of the first
   };
   const providers = { script: { kind: 'own', baseUrl: 'http://script.example' } };
   const models = [{ model: 'frames', title: 'F', input, prices: [{ creditsPerSecond: 1 }], providers: ['script'] }];
-  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
+  const catalogue = readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
   const shop = await startHttpService({ database: service.database, catalogue: () => catalogue });
   try {
     const { key, accountId } = await shop.newAccount(1_000);
@@ -200,10 +204,10 @@ test('409 an account keeps so many images and no more', async () => {
   const { key, accountId } = await service.newAccount(0);
   const text = `
 insert into uploads (id, account_id, file_name, bytes, expires_at)
-select gen_random_uuid(), $1, 'video.mp4', 1, now() + interval '1 day' from generate_series(1, ${maxUploads})`;
+select gen_random_uuid(), $1, 'video.mp4', 1, now() + interval '1 day' from generate_series(1, ${maxUploadsOfAccount})`;
   await service.database.db.run({ name: 'test-many-uploads', text }, [accountId]);
   const answer = await upload(key, await images.plainImage(300, 300).png().toBuffer());
-  assertRefused(answer, 409, /upload limit reached/, { limit: maxUploads });
+  assertRefused(answer, 409, /upload limit reached/, { limit: maxUploadsOfAccount });
 });
 
 test('503 the third upload of an account, and the ninth of all, at the same time', async () => {

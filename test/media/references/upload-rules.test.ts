@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   isUploadPreviewUrl,
-  maxUploadBytes,
+  maxUploadBytesOfKind,
   uploadFromUrl,
   uploadIdsOf,
   kindByStoredName,
@@ -48,7 +48,7 @@ test('each name of an uploaded file has the kind that it begins with, and its ow
   );
   assert.deepEqual(kindByStoredName, Object.fromEntries(names));
   assert.deepEqual(
-    (['image', 'video', 'audio'] as const).map((kind) => maxUploadBytes(kind)),
+    (['image', 'video', 'audio'] as const).map((kind) => maxUploadBytesOfKind(kind)),
     [10_485_760, 104_857_600, 31_457_280],
   );
 });

@@ -6,15 +6,15 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import {
   confirmUpload,
   listExpiredUploads,
-  listUsableUploads,
+  findUsableUploadsByIds,
   confirmOrReuseUpload,
   removeUpload,
   reserveUpload,
   reuseUpload,
 } from '../../../src/media/references/upload-rows.ts';
 import {
-  maxUploadedBytes,
-  maxUploads,
+  maxUploadedBytesOfAccount,
+  maxUploadsOfAccount,
   type StoredUploadName,
   uploadGraceMs,
 } from '../../../src/media/references/upload-rules.ts';
@@ -46,14 +46,14 @@ const reserve = (accountId: string, bytes = 1) =>
 
 test('an account has room for so many files and so many bytes, independent of other accounts', async () => {
   const [one, other] = [await newAccount(), await newAccount()];
-  await stored(one, { bytes: maxUploadedBytes - 10 });
+  await stored(one, { bytes: maxUploadedBytesOfAccount - 10 });
   assert.equal(await reserve(one, 11), undefined);
   const startedAt = Date.now();
   const { expiresAt } = (await reserve(one, 10)) ?? assert.fail();
   assert.ok(expiresAt >= startedAt + retentionMs - 60_000 && expiresAt <= Date.now() + retentionMs + 60_000);
   assert.equal(await reserve(one, 1), undefined);
   assert.notEqual(await reserve(other, 11), undefined);
-  for (let files = 1; files < maxUploads - 1; files += 1) await stored(other);
+  for (let files = 1; files < maxUploadsOfAccount - 1; files += 1) await stored(other);
   assert.notEqual(await reserve(other), undefined);
   assert.equal(await reserve(other), undefined);
 });
@@ -92,7 +92,7 @@ test('only the files of the account that have not expired are usable, with the s
   const size = { widthPx: 640, heightPx: 360 };
   const upload = { uploadId: image, fileName: 'image.jpg', accountId: one, bytes: 1, retentionMs, ...size } as const;
   await reserveUpload(database.db, upload);
-  const usable = await listUsableUploads(database.db, one, [mine, theirs, expired, image]);
+  const usable = await findUsableUploadsByIds(database.db, one, [mine, theirs, expired, image]);
   assert.ok(!usable.some(({ uploadId }) => uploadId === unnamed));
   assert.deepEqual(
     usable
@@ -129,5 +129,5 @@ test('files are listed for deletion page by page, the oldest first, once no task
     left.map(({ uploadId }) => uploadId),
     [same, young],
   );
-  assert.deepEqual(await listUsableUploads(database.db, accountId, [fresh]), []);
+  assert.deepEqual(await findUsableUploadsByIds(database.db, accountId, [fresh]), []);
 });

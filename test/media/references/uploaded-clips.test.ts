@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { maxUploadBytesAtOnce } from '../../../src/api/core/limits/upload-slots.ts';
-import { maxUploadBytes } from '../../../src/media/references/upload-rules.ts';
+import { maxUploadBytesOfKind } from '../../../src/media/references/upload-rules.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import * as images from '../../support/hostile/hostile-images.ts';
@@ -25,7 +25,7 @@ before(async () => {
   const prices = [{ creditsPerSecond: 1 }];
   const models = [{ model: 'all-media', title: 'All media', input, prices, providers: ['script'] }];
   const providers = { script: { kind: 'own', baseUrl: 'http://script.example' } };
-  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
+  const catalogue = readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
   service = await startHttpService();
   clips = await startHttpService({ database: service.database, catalogue: () => catalogue });
 });
@@ -111,18 +111,18 @@ test('422 a playlist, a script and a film that is cut off', async () => {
 test('413 a file within the limit of its type, but beyond that of its content', async () => {
   const { key } = await service.newAccount(0);
   const png = await images.plainImage(300, 300).png().toBuffer();
-  const padded = Buffer.concat([png, Buffer.alloc(maxUploadBytes('image') + 1 - png.length)]);
+  const padded = Buffer.concat([png, Buffer.alloc(maxUploadBytesOfKind('image') + 1 - png.length)]);
   assertRefused(await upload(key, padded, 'audio/mpeg'), 413, /larger than 10240 KiB/);
 });
 
 test('413 more than 100 MB before a byte is read, and more than 30 MB of audio as soon as they are', async () => {
   const { key } = await service.newAccount(0);
   const connection = rawConnection(service.server.port);
-  connection.write(`${headOf(key, 'audio/mpeg', maxUploadBytes('video') + 1)}a`);
+  connection.write(`${headOf(key, 'audio/mpeg', maxUploadBytesOfKind('video') + 1)}a`);
   const text = await connection.received(/\}$/);
   connection.socket.destroy();
   assertRefused(parseAnswer(text), 413, /larger than 102400 KiB/);
-  const sound = Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(maxUploadBytes('audio'))]);
+  const sound = Buffer.concat([Buffer.from('fLaC'), Buffer.alloc(maxUploadBytesOfKind('audio'))]);
   assertRefused(await upload(key, sound, 'video/mp4'), 413, /larger than 30720 KiB/);
 });
 
@@ -163,13 +163,13 @@ test('503 uploads that would fill the disk together', async () => {
   });
   const connections: ReturnType<typeof rawConnection>[] = [];
   try {
-    const free = maxUploadBytesAtOnce - 4 * maxUploadBytes('video');
+    const free = maxUploadBytesAtOnce - 4 * maxUploadBytesOfKind('video');
     for (let accounts = 0; accounts < 2; accounts += 1) {
       const { key } = await busy.newAccount(0);
       for (let ofAccount = 0; ofAccount < 2; ofAccount += 1) {
         const connection = rawConnection(busy.server.port);
         connections.push(connection);
-        connection.write(`${headOf(key, 'video/mp4', maxUploadBytes('video'))}a`);
+        connection.write(`${headOf(key, 'video/mp4', maxUploadBytesOfKind('video'))}a`);
         await waitFor('it to run', () => release.length === connections.length || undefined);
       }
     }

@@ -3,10 +3,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, test, type TestContext } from 'node:test';
 import {
-  adoptStores,
-  claimOrCheckNamespace,
-  claimOrCheckStores,
-  findOwnershipMismatch,
+  adoptStoresAndNamespace,
+  claimNamespaceOrFindProblem,
+  claimStoresOrFindProblem,
+  findOwnershipProblem,
 } from '../../../src/media/store/installation-ownership.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -32,7 +32,7 @@ async function folders(t: TestContext) {
     ...(also !== undefined && { resultStoreAlso: { kind: 'folder', path: join(base, also) } as const }),
   });
   const check = async (name: string, also?: string, db = database.db) =>
-    (await claimOrCheckStores(db, stores(name, also)))?.reason;
+    (await claimStoresOrFindProblem(db, stores(name, also)))?.reason;
   const markerOf = (name: string) => readFile(join(base, name, '.installation'), 'utf8').catch(() => undefined);
   return { base, stores, check, markerOf };
 }
@@ -59,13 +59,13 @@ test('the store of another installation is refused, also beside our own', async 
   assert.match(String(await check('strange')), /RESULT_STORE .* belongs to another installation/);
   assert.match(String(await check('results', 'strange')), /RESULT_STORE_ALSO .* belongs to another installation/);
   const remedyOf = async (...names: [string, string?]) =>
-    (await claimOrCheckStores(database.db, stores(...names)))?.remedy ?? '';
+    (await claimStoresOrFindProblem(database.db, stores(...names)))?.remedy ?? '';
   const adopt = ' to that of the other processes.*"videogen media adopt"';
   assert.match(await remedyOf('strange'), new RegExp(`Set RESULT_STORE${adopt}`));
   assert.match(await remedyOf('unmarked'), new RegExp(`Set RESULT_STORE${adopt}`));
   assert.match(await remedyOf('results', 'strange'), new RegExp(`Set RESULT_STORE_ALSO${adopt}`));
-  await claimOrCheckNamespace(database.db, 'videogen');
-  const { remedy } = (await claimOrCheckNamespace(database.db, 'test')) ?? {};
+  await claimNamespaceOrFindProblem(database.db, 'videogen');
+  const { remedy } = (await claimNamespaceOrFindProblem(database.db, 'test')) ?? {};
   assert.match(String(remedy), new RegExp(`Set TEMPORAL_NAMESPACE${adopt}`));
 });
 
@@ -83,19 +83,19 @@ test('a store that lost its marker, such as an unmounted volume, is refused unti
   await check('results');
   await rm(join(base, 'results'), { recursive: true });
   assert.match(String(await check('results')), /is not the store of this installation/);
-  await adoptStores(database.db, stores('results'), 'default');
+  await adoptStoresAndNamespace(database.db, stores('results'), 'default');
   assert.equal(await check('results'), undefined);
 });
 
 test('a worker with another namespace than the first one is refused; doctor changes nothing', async (t) => {
   const { stores, check, markerOf } = await folders(t);
   const inspect = async (name: string, namespace: string) =>
-    (await findOwnershipMismatch(database.db, stores(name), namespace))?.reason;
+    (await findOwnershipProblem(database.db, stores(name), namespace))?.reason;
   assert.equal(await inspect('results', 'videogen'), undefined);
   assert.equal(await markerOf('results'), undefined);
-  assert.equal(await claimOrCheckNamespace(database.db, 'videogen'), undefined);
+  assert.equal(await claimNamespaceOrFindProblem(database.db, 'videogen'), undefined);
   const other = 'TEMPORAL_NAMESPACE is test, and this installation uses videogen';
-  assert.equal((await claimOrCheckNamespace(database.db, 'test'))?.reason, other);
+  assert.equal((await claimNamespaceOrFindProblem(database.db, 'test'))?.reason, other);
   await check('results');
   assert.equal(await inspect('results', 'test'), other);
   assert.match(String(await inspect('own', 'videogen')), /is not the store of this installation/);
@@ -132,18 +132,18 @@ test('a process waits five seconds for another one to mark its store, whose clai
 
 test('an operator adopts both stores and the namespace, for the next processes', async (t) => {
   const { stores, check, markerOf } = await folders(t);
-  assert.equal(await claimOrCheckNamespace(database.db, 'old'), undefined);
+  assert.equal(await claimNamespaceOrFindProblem(database.db, 'old'), undefined);
   await check('elsewhere');
-  await adoptStores(database.db, stores('one', 'two'), 'new');
+  await adoptStoresAndNamespace(database.db, stores('one', 'two'), 'new');
   const marker = await markerOf('elsewhere');
   assert.deepEqual([await markerOf('one'), await markerOf('two')], [marker, marker]);
   assert.deepEqual([await check('one'), await check('two', 'one')], [undefined, undefined]);
-  assert.equal(await claimOrCheckNamespace(database.db, 'new'), undefined);
-  assert.notEqual(await claimOrCheckNamespace(database.db, 'old'), undefined);
+  assert.equal(await claimNamespaceOrFindProblem(database.db, 'new'), undefined);
+  assert.notEqual(await claimNamespaceOrFindProblem(database.db, 'old'), undefined);
 });
 
 test('an adoption is the first mark of an installation without one', async (t) => {
   const { base, stores, check } = await folders(t);
-  await adoptStores(database.db, stores('one'), 'default');
+  await adoptStoresAndNamespace(database.db, stores('one'), 'default');
   assert.equal(await check('two'), `RESULT_STORE (${join(base, 'two')}) is not the store of this installation`);
 });

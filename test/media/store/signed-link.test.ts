@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { createLinkSigner, type PresentedLink, signResultLinks } from '../../../src/media/store/signed-link.ts';
+import {
+  createLinkSigner,
+  type PresentedLink,
+  signVideoAndLastFrameLinks,
+} from '../../../src/media/store/signed-link.ts';
 
 const secret = 'a secret of the installation that nobody knows';
 const key = 'results/0193/video.mp4';
@@ -124,7 +128,7 @@ test('a link of an earlier release stays valid', () => {
 
 test('a task has links to its video and its last frame after its success, until its media is deleted', () => {
   const store = { link: (name: string) => `link to ${name}` };
-  const linksOf = (task: object) => signResultLinks(store, task as Task); // the fields that are read
+  const linksOf = (task: object) => signVideoAndLastFrameLinks(store, task as Task); // the fields that are read
   const result = { videoKey: 'v.mp4', posterKey: 'p.jpg' };
   assert.deepEqual(linksOf({}), { resultUrls: [] });
   assert.deepEqual(linksOf({ result }), { resultUrls: ['link to v.mp4'] });

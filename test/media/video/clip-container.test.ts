@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { clipContainerOf, ClipRefusal } from '../../../src/media/video/clip-container.ts';
+import { clipContainerOf, ClipRefusedError } from '../../../src/media/video/clip-container.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { box } from '../boxes.ts';
 
@@ -90,7 +90,7 @@ for (const [what, bytes, expected] of files)
     const path = join(await temporaryFolder(t), 'clip');
     await writeFile(path, bytes);
     const found = await clipContainerOf(path).catch((error: unknown) => {
-      assert.ok(error instanceof ClipRefusal);
+      assert.ok(error instanceof ClipRefusedError);
       return error.message;
     });
     const shown = typeof found === 'object' ? `${found.kind} ${found.demuxer} ${found.fileName}` : (found ?? 'none');
@@ -113,7 +113,7 @@ test('an index has 32 MiB at most', async (t) => {
     await writeFile(path, Buffer.concat([brand, head('moov', bytes), video, filler]));
     await truncate(path, brand.length + 8 + bytes);
     const found = clipContainerOf(path);
-    if (fileName === undefined) await assert.rejects(found, { name: 'ClipRefusal', message: cutOff });
+    if (fileName === undefined) await assert.rejects(found, { name: 'ClipRefusedError', message: cutOff });
     else assert.equal((await found)?.fileName, fileName);
   }
 });

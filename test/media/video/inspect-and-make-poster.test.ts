@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { withVideoErrorsAsTaskErrors, createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
@@ -12,7 +12,7 @@ import { copyInstantClip } from '../../../src/providers/preview/preview-provider
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 
-const never: Ffmpeg = async () => assert.fail('no poster was to be made');
+const never: FfmpegRunner = async () => assert.fail('no poster was to be made');
 const signal = new AbortController().signal;
 const clipSize = { widthPx: 1280, heightPx: 720 };
 
@@ -45,7 +45,7 @@ test('an ffmpeg that could not be started is no fault of the video', async (t) =
   const folder = await temporaryFolder(t);
   const { path: videoPath } = await copyInstantClip(folder);
   const failure = { exitCode: null, killedBy: null, stalled: false, timedOut: false, stderr: '' };
-  const unavailable: Ffmpeg = () => Promise.reject(new FfmpegError(failure));
+  const unavailable: FfmpegRunner = () => Promise.reject(new FfmpegError(failure));
   const order = { videoPath, deliveredPoster: undefined, posterPath: join(folder, 'made.jpg'), signal };
   await assert.rejects(createVideoInspector(unavailable)(order), { name: 'FfmpegError' });
 });

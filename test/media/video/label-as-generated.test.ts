@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { carryManifest } from '../../../src/media/video/carry-manifest.ts';
 import { aiSourceType, labelAsGenerated } from '../../../src/media/video/label-as-generated.ts';
-import { createVideoNormalizer } from '../../../src/media/ffmpeg/normalize-video.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { videoLayoutOf } from '../../../src/media/video/video-layout.ts';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn } from '../boxes.ts';
@@ -23,7 +23,7 @@ const asIs: ConversionBeforeStorage = {
   ratio: 'adaptive',
   lastFrame: false,
 };
-const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
+const never: FfmpegRunner = async () => assert.fail('ffmpeg was not to be run');
 const ffmpeg = pinnedFfmpeg();
 
 let folder: string;
@@ -48,14 +48,18 @@ async function marked(bytes: Buffer): Promise<Buffer> {
   return result;
 }
 
-async function normalized(bytes: Buffer, form: ConversionBeforeStorage, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
+async function normalized(
+  bytes: Buffer,
+  form: ConversionBeforeStorage,
+  runner: FfmpegRunner = ffmpeg,
+): Promise<Buffer> {
   const videoPath = await written(bytes);
   const targetPath = `${videoPath}.target`;
   return await readFile(await createVideoNormalizer(runner)({ videoPath, targetPath, form, signal }));
 }
 
 async function measured(bytes: Buffer) {
-  const { sha256: _sha256, bytes: _bytes, ...facts } = await probeVideo(await written(bytes));
+  const { sha256: _sha256, bytes: _bytes, ...facts } = await checkAndMeasureVideo(await written(bytes));
   return facts;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { open as openFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { clipContainerOf, ClipRefusal } from '../../../src/media/video/clip-container.ts';
+import { clipContainerOf, ClipRefusedError } from '../../../src/media/video/clip-container.ts';
 import { BoxError, boxesIn, boxesInMemory, maxIndexBytes, toBoxFile } from '../../../src/media/video/mp4-boxes.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { videoLayoutOf } from '../../../src/media/video/video-layout.ts';
@@ -20,7 +20,7 @@ test('the boxes of all levels of a file count together', async (t) => {
   await writeFile(path, nested(90));
   assert.equal(await clipContainerOf(path), undefined, 'it has neither picture nor sound');
   await writeFile(path, nested(110));
-  await assert.rejects(clipContainerOf(path), ClipRefusal);
+  await assert.rejects(clipContainerOf(path), ClipRefusedError);
 });
 
 test('a video with an index of more than 64 MiB is refused', async (t) => {

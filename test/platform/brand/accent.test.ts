@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { accentStyle, contrastBetween, parseAccent } from '../../../src/platform/brand/accent.ts';
+import { accentStyle, contrastBetween, parseAccentIntoShades } from '../../../src/platform/brand/accent.ts';
 
 test('the contrast is that of WCAG: 21 for black on white, 4.48 for #777777', () => {
   assert.equal(contrastBetween('#000000', '#ffffff'), 21);
@@ -18,12 +18,12 @@ test('the contrast is that of WCAG: 21 for black on white, 4.48 for #777777', ()
 
 test('a color on which white text is hard to read is refused with a shade that is accepted', () => {
   for (const color of ['#ffcc00', '#ff7a00', '#777777', '#ffffff', '#00ffff']) {
-    assert.throws(() => parseAccent(color), /contrast of 4\.5 with white text/);
+    assert.throws(() => parseAccentIntoShades(color), /contrast of 4\.5 with white text/);
     const [, shade = ''] = /(#[\da-f]{6}) has enough/.exec(messageOf(color)) ?? [];
-    assert.doesNotThrow(() => parseAccent(shade), color);
+    assert.doesNotThrow(() => parseAccentIntoShades(shade), color);
   }
   for (const text of ['red', '#12345', '#12345g', 'rgb(1,2,3)'])
-    assert.throws(() => parseAccent(text), /such as #2456d6/);
+    assert.throws(() => parseAccentIntoShades(text), /such as #2456d6/);
 });
 
 test('the shades of an accent are the nearest to it that are readable', () => {
@@ -32,9 +32,9 @@ test('the shades of an accent are the nearest to it that are readable', () => {
     ['#000000', ['#000000', '#878787'], ['#000000', '#757575'], ['#000000', '#656565'], ['#ebebeb', '#15191e']],
     ['#0f766e', ['#0f766e', '#5ca29c'], ['#0f766e', '#25827b'], ['#0d635c', '#20706a'], ['#ecf4f3', '#183034']],
   ] as const)
-    assert.deepEqual(parseAccent(color), { text, fill, fillHover, soft });
+    assert.deepEqual(parseAccentIntoShades(color), { text, fill, fillHover, soft });
   assert.match(messageOf('#ffcc00'), /but has 1\.5; #8c7000 has enough$/);
-  const rules = accentStyle(parseAccent('#2456d6')).match(/--[\w-]+:light-dark\(#\w{6},#\w{6}\)/g);
+  const rules = accentStyle(parseAccentIntoShades('#2456d6')).match(/--[\w-]+:light-dark\(#\w{6},#\w{6}\)/g);
   assert.deepEqual(rules, [
     '--accent:light-dark(#2456d6,#7191e4)',
     '--accent-fill:light-dark(#2456d6,#456fdc)',
@@ -51,7 +51,7 @@ test('every derived shade is readable where the console uses it, in light and da
     return [light, dark] as const;
   });
   for (const color of ['#000000', '#001040', '#2456d6', '#0f766e', '#b3261e', '#6b21a8', '#8a5300', '#4b5563']) {
-    const { text, fill, fillHover, soft } = parseAccent(color);
+    const { text, fill, fillHover, soft } = parseAccentIntoShades(color);
     for (const theme of [0, 1] as const) {
       for (const back of [...backs, soft]) {
         const contrast = contrastBetween(text[theme], back[theme]);
@@ -66,7 +66,7 @@ test('every derived shade is readable where the console uses it, in light and da
 
 function messageOf(color: string): string {
   try {
-    parseAccent(color);
+    parseAccentIntoShades(color);
     return '';
   } catch (error) {
     return error instanceof Error ? error.message : '';

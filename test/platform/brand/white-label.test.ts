@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { parseAccent } from '../../../src/platform/brand/accent.ts';
+import { parseAccentIntoShades } from '../../../src/platform/brand/accent.ts';
 import { type Brand, asciiBrandName, mailSignatureOf } from '../../../src/platform/brand/brand.ts';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { createTestCallbackSender } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { externalSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
 import { readStatement, monthOf } from '../../../src/credits/reports/account-statement.ts';
 import { statementHtml } from '../../../src/api/credits/statement-page.ts';
-import { mailKinds, writeMail } from '../../../src/platform/mail/mail-texts.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { mailKinds, composeMail } from '../../../src/platform/mail/mail-texts.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { registrationOptions } from '../../../src/api/sign-in/passkey-ceremony.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
@@ -21,7 +21,7 @@ const logo = { type: 'image/png', bytes: Buffer.from('89504e470d0a1a0a', 'hex'),
 const brand: Brand = {
   name: 'Harbour & Söhne Film',
   logo,
-  accent: parseAccent('#0f766e'),
+  accent: parseAccentIntoShades('#0f766e'),
   support: 'mailto:help@harbour.example',
   terms: 'https://harbour.example/terms',
   privacy: 'https://harbour.example/privacy',
@@ -123,7 +123,7 @@ test('logo, colors and links come from the settings, with the policy of the cons
 
 test('mails, statements, passkeys and the server of the Model Context Protocol have the name', async () => {
   for (const kind of mailKinds) {
-    const { subject, text } = writeMail(kind, mailSignatureOf(brand, service.url), `${service.url}/console/x`, 0);
+    const { subject, text } = composeMail(kind, mailSignatureOf(brand, service.url), `${service.url}/console/x`, 0);
     assertUnbranded(subject + text, kind);
     assert.match(subject, /\(Harbour & Söhne Film\)$/);
     assert.match(text, /\nSupport: help@harbour\.example\n$/);
@@ -155,7 +155,7 @@ test('mails, statements, passkeys and the server of the Model Context Protocol h
 });
 
 test('callbacks are sent under the name, and their headers do not name the software', async () => {
-  const settings = externalSettings(
+  const settings = settingsWithNothingEmbedded(
     readConfig({
       DATABASE_URL: service.database.url,
       TEMPORAL_ADDRESS: '127.0.0.1:1',

@@ -5,15 +5,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   createDatabase,
   type Database,
-  DatabaseBusy,
-  DatabaseUnavailable,
+  DatabaseBusyError,
+  DatabaseUnavailableError,
   isDeadlock,
-  joiningTransaction,
+  databaseJoiningTransaction,
   readRow,
   readRows,
   violatedUniqueConstraint,
   wasCancelled,
-  withResponseLimit,
+  withResponseTimeLimit,
 } from '../../../src/platform/database/database.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -75,7 +75,7 @@ describe('a database', () => {
     ] as const) {
       const text = `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;
       await assert.rejects(db.run({ name: `test-refuse-${code}`, text }), (error) => {
-        assert.ok(error instanceof DatabaseUnavailable);
+        assert.ok(error instanceof DatabaseUnavailableError);
         assert.deepEqual([error.reason, error.wasSent], [reason, false]);
         return true;
       });
@@ -90,7 +90,7 @@ describe('a database', () => {
     };
     await waitFor('the statement to run', async () => (await server.db.run(watch))[0]);
     cut();
-    await assert.rejects(running, (error) => error instanceof DatabaseUnavailable && error.wasSent);
+    await assert.rejects(running, (error) => error instanceof DatabaseUnavailableError && error.wasSent);
     assert.deepEqual(await db.run(one), [{ one: 1 }]);
   });
 
@@ -115,7 +115,7 @@ describe('a database', () => {
       await waitFor('the lock to be released', async () => (await server.db.run(isLocked)).length === 0 || undefined);
       await run(one);
     });
-    await assert.rejects(late, DatabaseUnavailable);
+    await assert.rejects(late, DatabaseUnavailableError);
     assert.deepEqual(await db.run(one), [{ one: 1 }]);
   });
 
@@ -140,7 +140,7 @@ describe('a database', () => {
 
   test('no connection at all means that nothing was sent', async () => {
     const nowhere = createDatabase({ url: 'postgres://videogen@127.0.0.1:1/none' });
-    await assert.rejects(nowhere.run(one), (error) => error instanceof DatabaseUnavailable && !error.wasSent);
+    await assert.rejects(nowhere.run(one), (error) => error instanceof DatabaseUnavailableError && !error.wasSent);
     await nowhere.close();
   });
 
@@ -170,7 +170,7 @@ describe('a database', () => {
     assert.deepEqual(errors.map(isDeadlock), [false, false, true, false]);
     const outages = [await errorOf('57014'), await errorOf('53300')];
     const cancelled = outages.map((error) => {
-      assert.ok(error instanceof DatabaseUnavailable);
+      assert.ok(error instanceof DatabaseUnavailableError);
       return wasCancelled(error);
     });
     assert.deepEqual(cancelled, [true, false]);
@@ -201,7 +201,7 @@ describe('a database', () => {
   test('a transaction that joins another one is undone with it', async () => {
     await assert.rejects(
       db.transaction(async (run) => {
-        const joined = joiningTransaction({ run });
+        const joined = databaseJoiningTransaction({ run });
         await joined.transaction((inner) => inner({ name: 'test-join', text: 'create table joined ()' }));
         await joined.runExclusive('one', () => run({ name: 'test-join-more', text: 'create table joined_more ()' }));
         throw new Error('undone');
@@ -232,7 +232,7 @@ test('work on one account waits half as long as a caller waits for a connection,
   let isRefused = false;
   const late = db.runExclusive('one', () => assert.fail('it was refused')).finally(() => (isRefused = true));
   const busy = (error: unknown) =>
-    error instanceof DatabaseBusy && /too many requests wait for one account/.test(error.message);
+    error instanceof DatabaseBusyError && /too many requests wait for one account/.test(error.message);
   const refusals = [
     assert.rejects(late, busy),
     assert.rejects(
@@ -256,7 +256,7 @@ test('a database that cannot be reached is named with the reason, and without it
   const port = await reserveFreePort();
   const db = createDatabase({ url: `postgres://us:secret@127.0.0.1:${port}/films` });
   const message = `database unavailable at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
-  await assert.rejects(db.run(one), { name: 'DatabaseUnavailable', message });
+  await assert.rejects(db.run(one), { name: 'DatabaseUnavailableError', message });
   await db.close();
 });
 
@@ -282,7 +282,7 @@ test('a connection that ends with the message after its start is an outage of th
   url.port = String((relay.address() as AddressInfo).port); // a listening TCP server has one
   const db = createDatabase({ url: url.href, poolSize: 1 });
   try {
-    await assert.rejects(db.run(one), DatabaseUnavailable);
+    await assert.rejects(db.run(one), DatabaseUnavailableError);
     assert.deepEqual(await db.run(one), [{ one: 1 }]);
   } finally {
     await db.close();
@@ -317,8 +317,8 @@ test('a statement without an answer in its time is an outage, and may have been 
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const answers: unknown[] = [];
   const silent = { run: () => new Promise(() => {}) } as unknown as Database;
-  const rejected = assert.rejects(withResponseLimit(silent, 1_000).run(one), (error) => {
-    assert.ok(error instanceof DatabaseUnavailable);
+  const rejected = assert.rejects(withResponseTimeLimit(silent, 1_000).run(one), (error) => {
+    assert.ok(error instanceof DatabaseUnavailableError);
     answers.push(error.wasSent);
     return true;
   });

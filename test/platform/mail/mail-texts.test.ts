@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mailKinds, writeMail } from '../../../src/platform/mail/mail-texts.ts';
+import { mailKinds, composeMail } from '../../../src/platform/mail/mail-texts.ts';
 
 const url = 'https://videogen.example/console/reset#secret';
 const expiresAt = Date.UTC(2026, 10, 21, 10, 30, 59);
 const service = { name: 'Films', publicUrl: 'https://videogen.example' };
 
 test('every mail has its own subject, its link and the signature of the service', () => {
-  const mails = mailKinds.map((kind) => writeMail(kind, service, url, expiresAt));
+  const mails = mailKinds.map((kind) => composeMail(kind, service, url, expiresAt));
   assert.equal(new Set(mails.map(({ subject }) => subject)).size, mailKinds.length);
   for (const { subject, text } of mails) {
     assert.ok(subject.endsWith(' (Films)'));
@@ -20,12 +20,12 @@ test('every mail has its own subject, its link and the signature of the service'
 test('a link that works once has its end, and that to the sign-in has none', () => {
   const until = 'The link works once, until 2026-11-21 10:30 UTC.';
   for (const kind of mailKinds) {
-    const paragraphs = writeMail(kind, service, url, expiresAt).text.split('\n\n');
+    const paragraphs = composeMail(kind, service, url, expiresAt).text.split('\n\n');
     assert.deepEqual([paragraphs.includes(until), paragraphs.length], kind === 'registered' ? [false, 4] : [true, 5]);
   }
 });
 
 test('the signature names an address for support', () => {
-  const { text } = writeMail('invite', { ...service, support: 'mailto:help@example.com' }, url, expiresAt);
+  const { text } = composeMail('invite', { ...service, support: 'mailto:help@example.com' }, url, expiresAt);
   assert.ok(text.endsWith('\n-- \nFilms\nhttps://videogen.example\nSupport: help@example.com\n'));
 });

@@ -48,7 +48,7 @@ test('a text that the server refuses is not sent again', async (t) => {
   t.after(() => mails.close());
   mails.behavior = 'reject text';
   const sending = createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail);
-  await assert.rejects(sending, { name: 'MailRefused' });
+  await assert.rejects(sending, { name: 'MailRefusedError' });
 });
 
 test('a mail server without a port is connected to at the port of its protocol', async (t) => {

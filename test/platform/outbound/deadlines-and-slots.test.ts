@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createSlots, runWithDeadline } from '../../../src/platform/outbound/deadlines-and-slots.ts';
+import { createSlotsPerKey, runWithDeadline } from '../../../src/platform/outbound/deadlines-and-slots.ts';
 
 const never = new AbortController().signal;
 const limits = { maxHeld: 1, maxWaiting: 2, maxWaitMs: 10_000 };
 
 /** Holds a slot until it is released. */
-function take(slots: ReturnType<typeof createSlots>, key: string, signal: AbortSignal): Promise<() => void> {
+function take(slots: ReturnType<typeof createSlotsPerKey>, key: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     slots.hold(key, signal, () => new Promise<void>((release) => resolve(release))).catch(reject);
   });
 }
 
 test('callers of one host take turns in the order in which they came', async () => {
-  const slots = createSlots(limits);
+  const slots = createSlotsPerKey(limits);
   const order: number[] = [];
   const release = await take(slots, 'a', never);
   const later = [1, 2].map(async (caller) => {
@@ -30,7 +30,7 @@ test('callers of one host take turns in the order in which they came', async () 
 });
 
 test('the queue of a host is bounded, and its fullness does not touch another host', async () => {
-  const slots = createSlots(limits);
+  const slots = createSlotsPerKey(limits);
   const stop = new AbortController();
   await take(slots, 'a', never);
   const waiting = Promise.allSettled([take(slots, 'a', stop.signal), take(slots, 'a', stop.signal)]);
@@ -41,7 +41,7 @@ test('the queue of a host is bounded, and its fullness does not touch another ho
 });
 
 test('whoever waits too long is turned away and leaves the queue', async () => {
-  const slots = createSlots({ ...limits, maxWaitMs: 5 });
+  const slots = createSlotsPerKey({ ...limits, maxWaitMs: 5 });
   const release = await take(slots, 'a', never);
   await assert.rejects(take(slots, 'a', never), { kind: 'busy' });
   release();
@@ -49,7 +49,7 @@ test('whoever waits too long is turned away and leaves the queue', async () => {
 });
 
 test('whoever gives up waiting does not take the slot along', async () => {
-  const slots = createSlots(limits);
+  const slots = createSlotsPerKey(limits);
   const release = await take(slots, 'a', never);
   const stop = new AbortController();
   const waiting = take(slots, 'a', stop.signal);
@@ -60,7 +60,7 @@ test('whoever gives up waiting does not take the slot along', async () => {
 });
 
 test('work that throws before it returns a promise frees its slot', async () => {
-  const slots = createSlots(limits);
+  const slots = createSlotsPerKey(limits);
   const fail = () => {
     throw new Error('broken');
   };
@@ -69,7 +69,7 @@ test('work that throws before it returns a promise frees its slot', async () => 
 });
 
 test('as many callers of one host run as it has slots, and each that ends makes room for one', async () => {
-  const slots = createSlots({ maxHeld: 2 });
+  const slots = createSlotsPerKey({ maxHeld: 2 });
   const [first] = [await take(slots, 'a', never), await take(slots, 'a', never)];
   await assert.rejects(take(slots, 'a', never), { kind: 'busy', wasSent: false });
   first();
@@ -79,7 +79,12 @@ test('as many callers of one host run as it has slots, and each that ends makes 
 });
 
 test('the refusal is that of the limits', async () => {
-  const slots = createSlots({ maxHeld: 1, maxWaiting: 1, maxWaitMs: 1, refusal: (detail) => new RangeError(detail) });
+  const slots = createSlotsPerKey({
+    maxHeld: 1,
+    maxWaiting: 1,
+    maxWaitMs: 1,
+    refusal: (detail) => new RangeError(detail),
+  });
   await take(slots, 'a', never);
   const late = take(slots, 'a', never);
   await assert.rejects(take(slots, 'a', never), { name: 'RangeError', message: 'no free slot for a' });

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import { folderError, listenError, makePrivateFolder } from '../../../src/platform/process/folder-and-port-errors.ts';
+import {
+  explainFolderError,
+  explainListenError,
+  makePrivateFolder,
+} from '../../../src/platform/process/folder-and-port-errors.ts';
 import { mountSmallDisk, skipsWithoutMount } from '../../support/servers/small-disk.ts';
 
 async function refusalOf(path: string): Promise<string> {
@@ -71,7 +75,7 @@ for (const [code, words] of [
 ] as const) {
   test(`an address that cannot be listened on for ${code} is ${words === undefined ? 'not ' : ''}explained`, () => {
     const cause = failed(code);
-    const error = listenError(cause, { host: '10.0.0.9', port: 3000 }, 'API_PORT');
+    const error = explainListenError(cause, { host: '10.0.0.9', port: 3000 }, 'API_PORT');
     if (words === undefined) return assert.equal(error, cause);
     assert.ok(error instanceof SetupError);
     assert.match(error.message, words);
@@ -93,7 +97,7 @@ for (const [code, advice] of [
 ] as const) {
   test(`a folder that is unusable for ${code} is ${advice === undefined ? 'not ' : ''}explained`, () => {
     const cause = failed(code);
-    const error = folderError(cause, '/data', 'VIDEOGEN_DATA');
+    const error = explainFolderError(cause, '/data', 'VIDEOGEN_DATA');
     if (advice === undefined) return assert.equal(error, cause);
     assert.ok(error instanceof SetupError);
     for (const part of ['/data', `(${code})`, advice, 'set VIDEOGEN_DATA to another folder'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { didYouMean, unknownNameMessage } from '../../../src/platform/text/did-you-mean.ts';
+import { findNearestName, unknownNameMessage } from '../../../src/platform/text/did-you-mean.ts';
 
 const known = ['prompt', 'ratio', 'resolution', 'seed', 'abc'];
 
@@ -23,11 +23,11 @@ for (const [given, meant] of [
   ['weather', undefined],
   [`prompt${'t'.repeat(59)}`, undefined],
 ] as const) {
-  test(`${given} means ${meant}`, () => assert.equal(didYouMean(given, known), meant));
+  test(`${given} means ${meant}`, () => assert.equal(findNearestName(given, known), meant));
 }
 
 test('of several near names the nearest is meant, and without one all are listed', () => {
-  assert.equal(didYouMean('prompts', ['promptly', 'prompt']), 'prompt');
+  assert.equal(findNearestName('prompts', ['promptly', 'prompt']), 'prompt');
   assert.equal(unknownNameMessage('field', 'sed', known), 'unknown field, did you mean seed?');
   assert.equal(unknownNameMessage('field', 'weather', ['a', 'b']), 'unknown field, allowed: a, b');
 });

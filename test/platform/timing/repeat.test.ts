@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { repeatUntilClosed } from '../../../src/platform/timing/repeat.ts';
+import { startRepeating } from '../../../src/platform/timing/repeat.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 import { mockTimers } from '../../support/mock-timers.ts';
 
 test('work runs after each pause, and never after the end', async (t) => {
   mockTimers(t, { apis: ['setTimeout'] });
   let runs = 0;
-  const repeating = repeatUntilClosed(1_000, () => {
+  const repeating = startRepeating(1_000, () => {
     runs += 1;
     return Promise.resolve();
   });
@@ -30,7 +30,7 @@ test('the end aborts a run in progress, and waits for it', async (t) => {
   mockTimers(t, { apis: ['setTimeout'] });
   let finish: (() => void) | undefined;
   let stopped: AbortSignal | undefined;
-  const repeating = repeatUntilClosed(1_000, (signal) => {
+  const repeating = startRepeating(1_000, (signal) => {
     stopped = signal;
     return new Promise<void>((resolve) => (finish = resolve));
   });

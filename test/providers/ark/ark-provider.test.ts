@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { costRule } from '../../../src/catalogue/prices/upstream-cost.ts';
-import { spellImageReferences } from '../../../src/providers/requests/task-values.ts';
+import { costRuleSchema } from '../../../src/catalogue/prices/upstream-cost.ts';
+import { spellImageReferences } from '../../../src/providers/requests/task-placeholder-values.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { dataUrl, imageFiles } from '../contract/all-fields.ts';
@@ -10,7 +10,7 @@ import { jobOf, jobRequest, signal, statusOf } from '../contract/job-request.ts'
 import { answering, clientFor } from '../loopback-client.ts';
 import { arkProvider, key, stage } from './ark-stage.ts';
 
-const cost = costRule.parse({ perMillionTokens: '5.60' });
+const cost = costRuleSchema.parse({ perMillionTokens: '5.60' });
 
 describe('the request for a job', () => {
   test('has all of the input, and the images in order as references', async (t) => {
@@ -208,7 +208,7 @@ describe('the cost of a job', () => {
     const [failed, done] = [(await begin()).job, (await begin()).job];
     await upstream.books.end(failed.id, 'failed');
     await upstream.books.end(done.id, 'succeeded');
-    const priceless = arkProvider(`http://${upstream.address}`, { cost: costRule.parse({ perSecond: 1 }) });
+    const priceless = arkProvider(`http://${upstream.address}`, { cost: costRuleSchema.parse({ perSecond: 1 }) });
     for (const status of [await statusOf(provider, failed), await statusOf(priceless, done)]) {
       assert.equal('cost' in status, false);
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import { createAccountHasher } from '../../../src/platform/secrets/account-hash.ts';
+import { createAccountPseudonymizer } from '../../../src/platform/secrets/account-pseudonyms.ts';
 import { jobRequest } from '../contract/job-request.ts';
 import { answering } from '../loopback-client.ts';
 import { arkProvider, recover, stage } from './ark-stage.ts';
@@ -34,10 +34,10 @@ describe('a create whose answer was lost', () => {
   test('is found by the pseudonym that its account had before a rotation of the secret', async (t) => {
     const { provider, begin } = await stage(t);
     const [old, current] = ['o'.repeat(32), 'n'.repeat(32)];
-    const [accountHash] = createAccountHasher({ secret: old })('account-1');
+    const [accountHash] = createAccountPseudonymizer({ secret: old })('account-1');
     const { request, job } = await begin({ accountHash });
     const hashesBy = (...secretPrevious: readonly string[]) =>
-      createAccountHasher({ secret: current, secretPrevious })('account-1');
+      createAccountPseudonymizer({ secret: current, secretPrevious })('account-1');
     assert.deepEqual(await recover(provider, request, { accountHashes: hashesBy(old) }), { kind: 'found', id: job.id });
     assert.equal((await recover(provider, request, { accountHashes: hashesBy() })).kind, 'later');
   });

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { JobRequest, LostCreate, PolledProvider } from '../../../src/providers/provider-contract.ts';
+import type { JobRequest, LostCreateToRecover, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { type ArkProviderDeps, createArkProvider } from '../../../src/providers/ark/ark-provider.ts';
 import { startArkUpstream } from '../../fakes/ark-upstream.ts';
 import { clientFor, providerDeps } from '../loopback-client.ts';
@@ -37,6 +37,10 @@ export async function stage(t: TestContext, changes: Changes = {}) {
   return { upstream, baseUrl, provider, begin: (wanted: JobChanges = {}) => begun(provider, wanted) };
 }
 
-export async function recover(provider: PolledProvider, request: JobRequest, changes: Partial<LostCreate> = {}) {
+export async function recover(
+  provider: PolledProvider,
+  request: JobRequest,
+  changes: Partial<LostCreateToRecover> = {},
+) {
   return await provider.recover(lostCall(request, changes), signal);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test, type TestContext } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { compareWorkflowsWithServers } from '../../../src/providers/comfy/compare-workflows-with-servers.ts';
 import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pools.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -32,7 +32,7 @@ function catalogueWith(baseUrl: string, workflow: object, kind = 'comfyui'): Cat
     '/x/catalogue': { providers: { comfy: { kind, baseUrl } }, models: [model] },
     '/x/w.json': workflow,
   };
-  return readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
+  return readCatalogueOrThrow({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
 }
 
 test('each workflow is compared with the classes of its server, which gets one request, with its key; a disabled one gets none', async (t) => {
@@ -60,7 +60,7 @@ test('each workflow is compared with the classes of its server, which gets one r
     '/x/w.json': misspelt,
     '/x/good.json': good,
   };
-  const catalogue = readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
+  const catalogue = readCatalogueOrThrow({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
   const found = await compareWorkflowsWithServers(catalogue, {
     readSecret: (ref) => () => `secret of ${ref.env}`,
     own: [],

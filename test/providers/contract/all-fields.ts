@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type TaskInput, withDefaults } from '../../../src/catalogue/input/task-input.ts';
-import type { ReferenceImage, ReferenceMedia } from '../../../src/catalogue/media/media-by-role.ts';
+import type { PreparedReferenceImage, PreparedMediaByRole } from '../../../src/catalogue/media/media-by-role.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const url = (name: string) => `https://client.example/${name}`;
@@ -25,10 +25,10 @@ export const allFields: Required<TaskInput> = {
 /** The contents of the files of `allMedia`, each of its own length. */
 export const contents = { image: 'i', firstFrame: 'ff', lastFrame: 'lll', video: 'vvvv', audio: 'aaaaa' } as const;
 
-type Frames = Readonly<Record<'firstFrame' | 'lastFrame', ReferenceImage>>;
+type Frames = Readonly<Record<'firstFrame' | 'lastFrame', PreparedReferenceImage>>;
 
 /** One file of each role. */
-export async function allMedia(t: TestContext): Promise<ReferenceMedia & Frames> {
+export async function allMedia(t: TestContext): Promise<PreparedMediaByRole & Frames> {
   const folder = await temporaryFolder(t);
   const stored = async (name: string, content: string) => {
     await writeFile(join(folder, name), content);
@@ -44,7 +44,7 @@ export async function allMedia(t: TestContext): Promise<ReferenceMedia & Frames>
 }
 
 /** Makes files that contain their names, for providers that send images without decoding them. */
-export async function imageFiles(t: TestContext): Promise<(name: string) => ReferenceImage> {
+export async function imageFiles(t: TestContext): Promise<(name: string) => PreparedReferenceImage> {
   const folder = await temporaryFolder(t);
   return (name) => {
     const path = join(folder, name);

@@ -5,14 +5,14 @@ import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import {
   type MediaLinks,
   noMedia,
-  type ReferenceImage,
-  type ReferenceMedia,
+  type PreparedReferenceImage,
+  type PreparedMediaByRole,
 } from '../../../src/catalogue/media/media-by-role.ts';
 import type {
   Job,
   JobRequest,
   JobStatus,
-  LostCreate,
+  LostCreateToRecover,
   PolledProvider,
 } from '../../../src/providers/provider-contract.ts';
 
@@ -20,10 +20,10 @@ import type {
 export const { signal } = new AbortController();
 
 export type JobChanges = Partial<JobRequest> & {
-  readonly images?: readonly ReferenceImage[];
+  readonly images?: readonly PreparedReferenceImage[];
   readonly imageLinks?: readonly string[];
   /** Frames beside the images. */
-  readonly frames?: Pick<ReferenceMedia, 'firstFrame' | 'lastFrame'>;
+  readonly frames?: Pick<PreparedMediaByRole, 'firstFrame' | 'lastFrame'>;
   readonly links?: Partial<MediaLinks>;
 };
 
@@ -51,7 +51,7 @@ export function jobOf({ jobKey, input }: JobRequest, id: string, handle: Job['ha
 }
 
 /** A create of the request whose answer was lost just now. */
-export function lostCall(request: JobRequest, changes: Partial<LostCreate> = {}): LostCreate {
+export function lostCall(request: JobRequest, changes: Partial<LostCreateToRecover> = {}): LostCreateToRecover {
   const alone = { claimed: async () => new Set<string>(), countRivals: async () => 0 };
   return { ...request, accountHashes: [request.accountHash], intendedAt: Date.now(), ...alone, ...changes };
 }

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readCatalogueFile, readProviderFileAt } from '../../../src/catalogue/file/catalogue-file.ts';
-import { priceAt } from '../../../src/catalogue/prices/model-prices.ts';
+import { readCatalogueOrThrow, readProviderFileAt } from '../../../src/catalogue/file/read-catalogue-file.ts';
+import { priceOfInputAt } from '../../../src/catalogue/prices/model-prices.ts';
 import { playExample } from '../../../src/providers/http/play-example.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
@@ -21,10 +21,10 @@ test('the worked vendor of docs/providers/http.md: its file passes its example, 
   assert.equal(played.length, 5);
   for (const { exchange, differences } of played)
     assert.deepEqual(differences, [], `${exchange.step} ${exchange.means}`);
-  const model = readCatalogueFile({ path: join(folder, 'catalogue.yaml') }).models.get('fox');
+  const model = readCatalogueOrThrow({ path: join(folder, 'catalogue.yaml') }).models.get('fox');
   assert.ok(model);
   const input = withDefaults({ prompt: 'a fox runs through snow', duration: 5 }, model.input);
-  const price = priceAt(model.prices, input, Date.now());
+  const price = priceOfInputAt(model.prices, input, Date.now());
   assert.equal((price?.creditsPerSecond ?? 0) * 5, 300);
   assert.match(page, /It costs 300 credits/);
 });

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import { credentialsOf, secretQueryOf } from '../../../src/providers/http/headers-and-query.ts';
+import { secretHeadersOf, secretQueryOf } from '../../../src/providers/http/headers-and-query.ts';
 import { shippedFile } from './shipped-file.ts';
 
 const key = () => 'the-key';
 
 test('a key is a bearer token, or stands in the header of the file behind its prefix', () => {
-  assert.deepEqual(credentialsOf(shippedFile('runway').auth, { key }), { authorization: 'Bearer the-key' });
-  assert.deepEqual(credentialsOf(shippedFile('fal-seedance').auth, { key }), { authorization: 'Key the-key' });
+  assert.deepEqual(secretHeadersOf(shippedFile('runway').auth, { key }), { authorization: 'Bearer the-key' });
+  assert.deepEqual(secretHeadersOf(shippedFile('fal-seedance').auth, { key }), { authorization: 'Key the-key' });
 });
 
 test('a token is signed anew with the two secrets, for each request', () => {
@@ -18,7 +18,7 @@ test('a token is signed anew with the two secrets, for each request', () => {
     ['accessKey', () => 'AK'],
     ['secretKey', () => 'SK'],
   ]);
-  const headers = () => credentialsOf(shippedFile('kling').auth, { named }, now);
+  const headers = () => secretHeadersOf(shippedFile('kling').auth, { named }, now);
   const [head = '', claims = '', signature] = (headers()['authorization'] ?? '').replace('Bearer ', '').split('.');
   const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown;
   assert.deepEqual(decoded(head), { alg: 'HS256', typ: 'JWT' });
@@ -31,18 +31,18 @@ test('a token is signed anew with the two secrets, for each request', () => {
 
 test('a key in the query is in no header, and every other one is not in the query', () => {
   const query = { kind: 'query', name: 'key' } as const;
-  assert.deepEqual(credentialsOf(query, { key: () => 'the-key' }), {});
+  assert.deepEqual(secretHeadersOf(query, { key: () => 'the-key' }), {});
   assert.deepEqual(secretQueryOf(query, { key: () => 'the-key' }), { key: 'the-key' });
-  assert.deepEqual(credentialsOf({ kind: 'none' }, {}), {});
+  assert.deepEqual(secretHeadersOf({ kind: 'none' }, {}), {});
   for (const auth of [{ kind: 'none' }, { kind: 'bearer' }] as const)
     assert.deepEqual(secretQueryOf(auth, { key: () => 'the-key' }), {});
   const header = { kind: 'header', name: 'X-API-Key', prefix: 'v1 ' } as const;
-  assert.deepEqual(credentialsOf(header, { key: () => 'the-key' }), { 'x-api-key': 'v1 the-key' });
+  assert.deepEqual(secretHeadersOf(header, { key: () => 'the-key' }), { 'x-api-key': 'v1 the-key' });
 });
 
 test('a secret that the catalogue does not name is a fault of the installation', () => {
-  assert.throws(() => credentialsOf(shippedFile('runway').auth, {}), { name: 'SetupError', message: /needs `key`/ });
-  assert.throws(() => credentialsOf(shippedFile('kling').auth, {}), { message: /needs `secrets\.accessKey`/ });
+  assert.throws(() => secretHeadersOf(shippedFile('runway').auth, {}), { name: 'SetupError', message: /needs `key`/ });
+  assert.throws(() => secretHeadersOf(shippedFile('kling').auth, {}), { message: /needs `secrets\.accessKey`/ });
 });
 
 test('a token for Google Cloud is signed with the key of the service account, which the public key verifies', () => {
@@ -59,7 +59,7 @@ test('a token for Google Cloud is signed with the key of the service account, wh
     scope: 'https://www.googleapis.com/auth/cloud-platform',
   } as const;
   const named = new Map([['account', () => JSON.stringify(keyFile)]]);
-  const { authorization = '' } = credentialsOf(auth, { named }, 1_700_000_000_900);
+  const { authorization = '' } = secretHeadersOf(auth, { named }, 1_700_000_000_900);
   const [head = '', claims = '', signature = ''] = authorization.replace('Bearer ', '').split('.');
   const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown;
   assert.deepEqual(decoded(head), { alg: 'RS256', typ: 'JWT', kid: 'key-1' });
@@ -86,7 +86,7 @@ for (const [what, text] of [
     const auth = { kind: 'googleServiceAccount', secret: 'account', scope: 'x' } as const;
     const named = new Map([['account', () => text]]);
     assert.throws(
-      () => credentialsOf(auth, { named }),
+      () => secretHeadersOf(auth, { named }),
       (error) => {
         assert.ok(error instanceof SetupError);
         assert.match(error.message, /secrets\.account/);

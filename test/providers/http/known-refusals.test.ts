@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { ruleErrors } from '../../../src/catalogue/models/input-rules.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
@@ -13,7 +13,7 @@ const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
 /** Reads a catalogue, beside which a file of the kind stands as ./p.yaml. */
 function read(catalogue: object, file = '') {
   const readText = (path: string) => (path.endsWith('p.yaml') ? file : JSON.stringify(catalogue));
-  return readCatalogueFile({ path: '/etc/videogen/catalogue', readText });
+  return readCatalogueOrThrow({ path: '/etc/videogen/catalogue', readText });
 }
 
 test('what a vendor is known to refuse is refused before it is charged, without a word of it in the catalogue', () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
-import { passedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
+import { fieldsPassedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { readsOption } from '../../../src/catalogue/providers/placeholders.ts';
 import { noMedia } from '../../../src/catalogue/media/media-by-role.ts';
 import { inputFieldNames, mediaUrlsOf, withDefaults } from '../../../src/catalogue/input/task-input.ts';
@@ -156,7 +156,7 @@ describe('a request by a file', () => {
 });
 
 describe('the fields that a file passes on', () => {
-  const passed = (json: string) => passedByFile(fileWith(json));
+  const passed = (json: string) => fieldsPassedByFile(fileWith(json));
   const fieldsOf = (json: string) => [...passed(json).fields].toSorted();
 
   test('are all when its request reads all', () => {
@@ -179,7 +179,7 @@ describe('the fields that a file passes on', () => {
     assert.deepEqual(fieldsOf(json), ['duration', 'imageUrls', 'ratio', 'resolution', 'seed']);
     assert.deepEqual(fieldsOf("{ 'prompt': body.prompt, 'seed': model }"), []);
     assert.deepEqual(
-      [...passedByFile(fileWith('{}', { create: { path: "'/' & input.ratio", json: '{}' } })).fields],
+      [...fieldsPassedByFile(fileWith('{}', { create: { path: "'/' & input.ratio", json: '{}' } })).fields],
       ['ratio'],
     );
   });
@@ -194,6 +194,6 @@ describe('the fields that a file passes on', () => {
 
   test('are none when the file cannot be read', () => {
     for (const data of [null, 1, {}, { create: null }, { create: { json: '{', path: 7 } }])
-      assert.equal(passedByFile(data).fields.size, 0);
+      assert.equal(fieldsPassedByFile(data).fields.size, 0);
   });
 });

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { playExample } from '../../../src/providers/http/play-example.ts';
 import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
-import { passedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
+import { fieldsPassedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 
 const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));
@@ -34,7 +34,7 @@ test('a shipped file limits prompts as the vendor documents, or says why it does
 test('the shipped files pass on every field that their comments do not exclude, and options under their own names', () => {
   const lacking = Object.fromEntries(
     readdirSync(folder).map((name) => {
-      const { fields, options } = passedByFile(parse(readFileSync(new URL(name, folder), 'utf8')));
+      const { fields, options } = fieldsPassedByFile(parse(readFileSync(new URL(name, folder), 'utf8')));
       assert.equal(options, 'all', name);
       return [name.replace('.yaml', ''), inputFieldNames.filter((field) => !fields.has(field))];
     }),

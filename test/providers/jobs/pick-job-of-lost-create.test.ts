@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LostCreate } from '../../../src/providers/provider-contract.ts';
+import type { LostCreateToRecover } from '../../../src/providers/provider-contract.ts';
 import {
   findJobOfCreate,
   isSinceCreate,
@@ -13,7 +13,11 @@ import { jobRequest, lostCall } from '../contract/job-request.ts';
 const twoMinutesAgo = () => Date.now() - 120_000;
 const [one, two] = [{ id: 'one', handle: { at: 'x' } }, { id: 'two' }];
 
-function find(candidates: readonly { readonly id: string }[], changes: Partial<LostCreate> = {}, isComplete = true) {
+function find(
+  candidates: readonly { readonly id: string }[],
+  changes: Partial<LostCreateToRecover> = {},
+  isComplete = true,
+) {
   return findJobOfCreate(candidates, lostCall(jobRequest(), changes), isComplete);
 }
 

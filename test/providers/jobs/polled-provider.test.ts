@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { createPolledProvider, startSubmitTimer } from '../../../src/providers/jobs/polled-provider.ts';
+import { createPolledProvider, startSubmitCountdown } from '../../../src/providers/jobs/polled-provider.ts';
 import type { JobStatus, UpstreamClient } from '../../../src/providers/provider-contract.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobOf, jobRequest } from '../contract/job-request.ts';
@@ -90,7 +90,7 @@ test('a provider reads each job on its own, twice per second at most, and sends 
 test('the requests of a create share its time, and the last one gets a millisecond at least', (t) => {
   let now = 5_000;
   t.mock.method(performance, 'now', () => now);
-  const leftMs = startSubmitTimer(1_000);
+  const leftMs = startSubmitCountdown(1_000);
   const left = [0, 400, 599, 1, 500].map((passedMs) => {
     now += passedMs;
     return leftMs();

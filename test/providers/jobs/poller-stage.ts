@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Job, JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
-import { createPoller, createPollReservations } from '../../../src/providers/jobs/poller.ts';
+import { createSharedJobPoller, createPollReservations } from '../../../src/providers/jobs/shared-job-poller.ts';
 import { providerDeps } from '../loopback-client.ts';
 import { jobOf, jobRequest } from '../contract/job-request.ts';
 
@@ -49,7 +49,7 @@ export function stage(t: TestContext, traits: Traits = {}) {
     }
   };
   const provider = { ...base, maxBatch: 100, forgetsJobs: false, ...traits, status };
-  const poller = createPoller({
+  const poller = createSharedJobPoller({
     provider,
     reservePollTime: createPollReservations(),
     warn: (event, detail) => warnings.push(`${event}: ${detail}`),

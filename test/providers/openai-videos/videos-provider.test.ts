@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { videoDialects } from '../../../src/catalogue/file/provider-schema.ts';
-import type { UpstreamError } from '../../../src/providers/provider-contract.ts';
+import type { UpstreamErrorReason } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -11,12 +11,12 @@ import { answering, clientFor } from '../loopback-client.ts';
 import { key, stage } from './videos-stage.ts';
 
 type Said =
-  | { readonly kind: 'refused'; readonly error: UpstreamError }
+  | { readonly kind: 'refused'; readonly error: UpstreamErrorReason }
   | { readonly kind: 'not_accepted'; readonly reason: 'operator' | 'busy' }
   | { readonly kind: 'unknown' };
 
 describe('what a refusal of a create means', () => {
-  const refused = (kind: UpstreamError['kind'], code: string, detail: string) =>
+  const refused = (kind: UpstreamErrorReason['kind'], code: string, detail: string) =>
     ({ kind: 'refused', error: { kind, code, detail } }) as const;
   const cases: readonly (readonly [DialectName, number, object, Said])[] = [
     ['vllm-omni', 422, { detail: [{ loc: ['body', 'size'] }] }, refused('input', '', '[{"loc":["body","size"]}]')],

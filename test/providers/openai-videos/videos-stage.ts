@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
 import { parameterSchemas } from '../../../src/catalogue/file/provider-schema.ts';
-import type { JobRequest, LostCreate } from '../../../src/providers/provider-contract.ts';
+import type { JobRequest, LostCreateToRecover } from '../../../src/providers/provider-contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/videos-dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/openai-videos-upstream.ts';
@@ -32,7 +32,7 @@ export async function stage(
     const { request, job } = await begun(provider, changes);
     return { request, job, status: () => statusOf(provider, job) };
   };
-  const lost = (request: JobRequest, changes: Partial<LostCreate> = {}) =>
+  const lost = (request: JobRequest, changes: Partial<LostCreateToRecover> = {}) =>
     provider.recover(lostCall(request, changes), signal);
   return { upstream, baseUrl, deps, provider, begin, lost };
 }

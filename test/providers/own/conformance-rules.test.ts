@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { verdictsOnEveryAnswer, receivedOf, statusIn } from '../../../src/providers/own/conformance-rules.ts';
+import { verdictsOnEveryAnswer, receivedOf, jobStatusIn } from '../../../src/providers/own/conformance-rules.ts';
 
 const request = { method: 'GET', path: '/jobs/1', id: '1' };
 const chunked = { 'transfer-encoding': 'chunked' };
@@ -80,12 +80,12 @@ test('a record and an error may have 64 KiB', () => {
 test('a request without an answer is no answer of any kind, and is shown with its error', () => {
   const lost = receivedOf(request, { error: new Error('socket hang up') });
   assert.equal(lost.came, 'GET /jobs/1: no answer: socket hang up');
-  assert.deepEqual([lost.status, lost.body, statusIn(lost)], [undefined, undefined, undefined]);
+  assert.deepEqual([lost.status, lost.body, jobStatusIn(lost)], [undefined, undefined, undefined]);
   assert.deepEqual(new Set(Object.values(outcomesOf(lost))), new Set(['skipped']));
 });
 
 test('only the status in a 2xx is that of a job', () => {
-  const statusOf = (status: number) => statusIn(received(status, { status: 'running' }));
+  const statusOf = (status: number) => jobStatusIn(received(status, { status: 'running' }));
   assert.deepEqual([200, 202, 299, 300, 404].map(statusOf), ['running', 'running', 'running', undefined, undefined]);
-  assert.equal(statusIn(received(200, { status: 7 })), undefined);
+  assert.equal(jobStatusIn(received(200, { status: 7 })), undefined);
 });

@@ -3,20 +3,20 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { countedSeconds } from '../../../src/catalogue/prices/counted-seconds.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { isPosterSizedJpeg } from '../../../src/media/ffmpeg/poster.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { discImage, filmed, framesOf, generationRequest, pinnedFfmpeg } from './render-support.ts';
 
 const ffmpeg = pinnedFfmpeg();
-const never: Ffmpeg = async () => assert.fail('nothing was to be rendered');
-const dies: Ffmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
+const never: FfmpegRunner = async () => assert.fail('nothing was to be rendered');
+const dies: FfmpegRunner = async () => Promise.reject(new Error('killed by SIGSEGV'));
 const open = () => new AbortController().signal;
 
 test('a film reports progress that never falls and ends at 100', async (t) => {
@@ -44,7 +44,7 @@ test('a film begins with its first frame and ends with its last one', async (t) 
   const [red, lime, blue] = [await colored('red'), await colored('lime'), await colored('blue')];
   const media = async () => ({ ...noMedia, firstFrame: red, images: [lime], lastFrame: blue });
   const firstPixels: number[][] = [];
-  const renderer: Ffmpeg = async ({ cwd }) => {
+  const renderer: FfmpegRunner = async ({ cwd }) => {
     // The still before them is the background.
     for (const still of [1, 2, 3])
       firstPixels.push([...(await readFile(join(cwd, `still-${still}.rgba`))).subarray(0, 3)]);
@@ -131,7 +131,7 @@ test('[[hang]] lasts until it is aborted', async (t) => {
 
 test('[[instant]] gives a video that plays, and the poster made from it, without any rendering', async (t) => {
   const { path, posterPath = '' } = await followed(t, '[[instant]]', never, { duration: 4 });
-  const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
+  const { bytes: _, sha256: __, ...facts } = await checkAndMeasureVideo(path);
   const expected = {
     widthPx: 1280,
     heightPx: 720,
@@ -145,9 +145,11 @@ test('[[instant]] gives a video that plays, and the poster made from it, without
 
 test('[[instant]] gives a video of the ordered length, sound and size', async (t) => {
   const silent = await followed(t, '[[instant]]', ffmpeg, { duration: 15, generateAudio: false });
-  const repeated = await probeVideo(silent.path);
+  const repeated = await checkAndMeasureVideo(silent.path);
   assert.deepEqual([repeated.widthPx, countedSeconds(repeated), repeated.hasAudio], [1280, 15, false]);
-  const tall = await probeVideo((await followed(t, '[[instant]]', ffmpeg, { duration: 1, ratio: '9:16' })).path);
+  const tall = await checkAndMeasureVideo(
+    (await followed(t, '[[instant]]', ffmpeg, { duration: 1, ratio: '9:16' })).path,
+  );
   assert.deepEqual([tall.widthPx, tall.heightPx, tall.durationSeconds], [720, 1280, 1]);
 });
 
@@ -168,7 +170,7 @@ test('without the setting the brackets are ordinary words', async (t) => {
 async function followed(
   t: Parameters<typeof temporaryFolder>[0],
   prompt: string,
-  renderer: Ffmpeg,
+  renderer: FfmpegRunner,
   changes: Parameters<typeof generationRequest>[1] = {},
   signal = open(),
   report: (progress: number) => void = () => undefined,

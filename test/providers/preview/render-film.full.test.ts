@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/catalogue/media/frame-size.ts';
-import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
+import type { PreparedReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
-import { ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { ratios, resolutions } from '../../../src/catalogue/input/declared-field-bounds.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
@@ -17,7 +17,7 @@ import { discImage, framesOf, pinnedFfmpeg, taskInput } from './render-support.t
 /** The length of a film whose length is not what its test is about; rendering takes time. */
 const seconds = runsWholeMatrix ? 4 : 1;
 
-type Wish = Partial<TaskInput> & { readonly images?: readonly ReferenceImage[]; readonly model?: string };
+type Wish = Partial<TaskInput> & { readonly images?: readonly PreparedReferenceImage[]; readonly model?: string };
 
 async function render(folder: string, { images = [], model = 'videogen-2.0', ...changes }: Wish) {
   const input = taskInput(changes);
@@ -35,7 +35,7 @@ for (const [i, ratio] of ratios.entries()) {
       const generateAudio = (Math.floor(i / 2) + shown.length) % 2 === 0;
       const { path } = await render(folder, { ratio, duration: seconds, generateAudio, images: shown });
       const size = frameSize('720p', ratio, shown[0]);
-      const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
+      const { bytes: _, sha256: __, ...facts } = await checkAndMeasureVideo(path);
       const expected = { ...size, durationSeconds: seconds, framesPerSecond: 24, hasAudio: generateAudio };
       assert.deepEqual(facts, expected);
     }
@@ -48,7 +48,7 @@ for (const [i, resolution] of resolutions.entries()) {
     const folder = await temporaryFolder(t);
     const images = i % 2 === 0 ? [] : [await discImage(folder, 900, 1600)];
     const { path } = await render(folder, { resolution, duration: seconds, generateAudio: false, images });
-    const { widthPx, heightPx, durationSeconds } = await probeVideo(path);
+    const { widthPx, heightPx, durationSeconds } = await checkAndMeasureVideo(path);
     assert.deepEqual({ widthPx, heightPx }, frameSize(resolution, '16:9', undefined));
     assert.equal(durationSeconds, seconds);
   });

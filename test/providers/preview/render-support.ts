@@ -1,16 +1,16 @@
-import type { ReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
+import type { PreparedReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import type { TaskInput } from '../../../src/catalogue/tasks/task.ts';
-import type { Ffmpeg } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
-import type { GeneratedVideo, RunProvider, JobRequest } from '../../../src/providers/provider-contract.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
+import type { GeneratedVideoFile, RunProvider, JobRequest } from '../../../src/providers/provider-contract.ts';
 import { jobRequest } from '../contract/job-request.ts';
 
 /** The pinned ffmpeg of the service, which the test runner fetched. */
-export function pinnedFfmpeg(): Ffmpeg {
+export function pinnedFfmpeg(): FfmpegRunner {
   return createFfmpeg({ path: ffmpegPath() });
 }
 
@@ -22,7 +22,7 @@ export function ffmpegPath(): string {
 
 /** Pictures in a film. */
 export async function framesOf(path: string): Promise<number> {
-  const { durationSeconds, framesPerSecond } = await probeVideo(path);
+  const { durationSeconds, framesPerSecond } = await checkAndMeasureVideo(path);
   return Math.round(durationSeconds * framesPerSecond);
 }
 
@@ -43,14 +43,14 @@ export async function filmed(
   request: FilmRequest,
   report: (progress: number) => void,
   signal: AbortSignal,
-): Promise<GeneratedVideo> {
+): Promise<GeneratedVideoFile> {
   const end = await provider.run(request, report, { workFolder: request.workFolder, signal, onStarted: () => {} });
   if (end.kind !== 'video') throw new Error(`no film: ${end.kind}`);
   return end.video;
 }
 
 /** A white disc on grey, as JPEG, near the top, which is shown in every shape of frame. */
-export async function discImage(folder: string, widthPx: number, heightPx: number): Promise<ReferenceImage> {
+export async function discImage(folder: string, widthPx: number, heightPx: number): Promise<PreparedReferenceImage> {
   const path = join(folder, `disc-${widthPx}x${heightPx}.jpg`);
   const pixels = Buffer.alloc(widthPx * heightPx, 60);
   const radius = Math.min(widthPx, heightPx) / 12;

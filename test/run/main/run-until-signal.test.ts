@@ -5,9 +5,9 @@ import { SetupError } from '../../../src/platform/errors.ts';
 import {
   createFatalPromise,
   printErrorAndExit,
-  runUntilSignal,
-  samePressMs,
-  signalled,
+  drainAndExitOnSignal,
+  sameCtrlCPressMs,
+  listenForStopSignal,
   type StopOptions,
   tolerateOutputErrors,
 } from '../../../src/run/main/run-until-signal.ts';
@@ -23,7 +23,7 @@ test('the first signal stops a process in order, and the second one, half a seco
   const exit = mockExit(t);
   const names = ['SIGTERM', 'SIGINT'] as const;
   const before = names.map((name) => process.listeners(name));
-  const stopped = signalled();
+  const stopped = listenForStopSignal();
   // The test's own process has listeners of its own, which are not called.
   const [onTerminate, onInterrupt] = names.map((name, index) => {
     const [added, ...others] = process.listeners(name).filter((one) => before[index]?.includes(one) === false);
@@ -33,7 +33,7 @@ test('the first signal stops a process in order, and the second one, half a seco
   });
   onTerminate?.();
   assert.equal(await stopped, 'SIGTERM');
-  for (const later of [0, samePressMs - 1]) {
+  for (const later of [0, sameCtrlCPressMs - 1]) {
     t.mock.timers.setTime(later);
     for (const press of [onTerminate, onInterrupt]) press?.();
     assert.equal(exit.mock.callCount(), 0, 'one press of Ctrl-C may arrive twice');
@@ -71,7 +71,7 @@ function stop(t: TestContext, { signal, delayMs, leaves }: Stopped, close = () =
     signal: signal === undefined ? new Promise(() => {}) : Promise.resolve(signal),
     delayMs,
   };
-  const ended: Promise<unknown> = runUntilSignal(part, fatal.promise, log, given);
+  const ended: Promise<unknown> = drainAndExitOnSignal(part, fatal.promise, log, given);
   return { calls, lines, ended };
 }
 

@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { externalSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
 import { guardedClientOptions, openWorkerDependencies } from '../../../src/run/main/worker-dependencies.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -19,7 +19,7 @@ before(async () => {
 after(() => database.close());
 
 const settingsOf = (given: Environment) =>
-  externalSettings(
+  settingsWithNothingEmbedded(
     readConfig({
       DATABASE_URL: database.url,
       TEMPORAL_ADDRESS: '127.0.0.1:7',

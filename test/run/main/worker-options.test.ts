@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { externalSettings } from '../../../src/run/config/settings-and-derived-values.ts';
-import { workerOptions } from '../../../src/run/main/worker-options.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { workerOptionsPerQueue } from '../../../src/run/main/worker-options.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 
@@ -16,7 +16,10 @@ after(() => database.close());
 function optionsOf(extra: Environment) {
   const servers = { DATABASE_URL: database.url, TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_NAMESPACE: 'films' };
   const environment = { ...servers, VIDEOGEN_SECRET: 's'.repeat(32), RESULT_STORE: '/srv/results', ...extra };
-  return workerOptions(externalSettings(readConfig(environment)), workerParts(database.db, '/srv', []));
+  return workerOptionsPerQueue(
+    settingsWithNothingEmbedded(readConfig(environment)),
+    workerParts(database.db, '/srv', []),
+  );
 }
 
 const main = [

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
-import { markPaymentsReconciled } from '../../../src/credits/last-checks.ts';
+import { markPaymentsReconciled } from '../../../src/credits/last-checks-and-findings.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
+import { recordStuckSince } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -23,7 +23,7 @@ before(async () => {
   const metrics = createMetrics();
   const run: typeof database.db.run = (statement, values) =>
     isUnavailable
-      ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
+      ? Promise.reject(new DatabaseUnavailableError(false, new Error('unreachable')))
       : database.db.run(statement, values);
   exportScrapedGauges(metrics.registry, installationSources({ ...database.db, run }, builtInCatalogue), 0);
   service = await startHttpService({ database, metrics: metrics.registry });
@@ -74,9 +74,10 @@ test('tasks whose workflow code fails are seen at /metrics until it goes on or t
     await acceptTestTask(database.db, accountId, taskParam('ends')),
   ];
   assert.equal(await metric('videogen_stuck_tasks'), 0);
-  for (const taskId of [goesOn, ends]) assert.equal((await markStuck(database.db, taskId, Date.now()))?.id, taskId);
+  for (const taskId of [goesOn, ends])
+    assert.equal((await recordStuckSince(database.db, taskId, Date.now()))?.id, taskId);
   assert.equal(await metric('videogen_stuck_tasks'), 2);
-  await markStuck(database.db, goesOn, undefined);
+  await recordStuckSince(database.db, goesOn, undefined);
   await failAndRefund(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });
   assert.equal(await metric('videogen_stuck_tasks'), 0);
 });

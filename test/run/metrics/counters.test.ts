@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { createMetrics, eventMetrics, type Metrics } from '../../../src/run/metrics/metrics.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { catalogueFrom } from '../../providers/open-providers-stage.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportProcessMetrics } from '../../../src/run/metrics/process-metrics.ts';

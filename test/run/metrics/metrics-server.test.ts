@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { startMetricsServer } from '../../../src/run/main/monitoring/metrics-server.ts';
+import { startMetricsAndHealthServer } from '../../../src/run/main/monitoring/metrics-and-health-server.ts';
 import { assertRefused, createHttpClient } from '../../support/service/http-client.ts';
 
 const host = '127.0.0.1';
@@ -13,7 +13,7 @@ const log = createLog({ level: 'silent' });
 test('METRICS_PORT serves the metrics of this process, that it lives and whether it is ready, and nothing else, until it is closed', async () => {
   const metricsPort = await reserveFreePort();
   const metrics = createMetrics();
-  const part = await startMetricsServer({ host, metricsPort }, log, metrics);
+  const part = await startMetricsAndHealthServer({ host, metricsPort }, log, metrics);
   const send = createHttpClient(`http://${host}:${metricsPort}`);
   try {
     metrics.eventsOf(builtInCatalogue).emit({ kind: 'task_reconciled', outcome: 'started' });
@@ -39,9 +39,9 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
 
 test('a port that is in use is an error that names METRICS_PORT and the port', async () => {
   const metricsPort = await reserveFreePort();
-  const part = await startMetricsServer({ host, metricsPort }, log, createMetrics());
+  const part = await startMetricsAndHealthServer({ host, metricsPort }, log, createMetrics());
   try {
-    await assert.rejects(startMetricsServer({ host, metricsPort }, log, createMetrics()), {
+    await assert.rejects(startMetricsAndHealthServer({ host, metricsPort }, log, createMetrics()), {
       name: 'SetupError',
       message: new RegExp(`${metricsPort}.*METRICS_PORT`),
     });
@@ -51,6 +51,6 @@ test('a port that is in use is an error that names METRICS_PORT and the port', a
 });
 
 test('without METRICS_PORT nothing is served', async () => {
-  const part = await startMetricsServer({ host, metricsPort: undefined }, log, createMetrics());
+  const part = await startMetricsAndHealthServer({ host, metricsPort: undefined }, log, createMetrics());
   await part.close();
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -22,7 +22,7 @@ before(async () => {
   const run: typeof database.db.run = (statement, values) => {
     reads += 1;
     return isUnavailable
-      ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
+      ? Promise.reject(new DatabaseUnavailableError(false, new Error('unreachable')))
       : database.db.run(statement, values);
   };
   exportScrapedGauges(

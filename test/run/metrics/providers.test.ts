@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { createProviders } from '../../../src/providers/open-providers.ts';
+import { createProviderOpener } from '../../../src/providers/open-providers.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { faults, type FaultProxy, startFaultProxy } from '../../fakes/fault-proxy.ts';
@@ -67,10 +67,10 @@ async function writeCatalogue(providers: object, tiers: object[][]): Promise<voi
 function worldOf() {
   const metrics = createMetrics();
   const readSecret = catalogueSecretReader(folder);
-  const catalogue = readCatalogueFile({ path: join(folder, 'catalogue.json'), readSecret });
+  const catalogue = readCatalogueOrThrow({ path: join(folder, 'catalogue.json'), readSecret });
   const events = metrics.eventsOf(() => catalogue);
   const clients: ReturnType<typeof clientFor>[] = [];
-  const providers = createProviders({
+  const providers = createProviderOpener({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { recordQueuing, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { recordQueuing, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -27,7 +27,7 @@ before(async () => {
   const run: typeof database.db.run = (statement, values) => {
     reads += 1;
     return isUnavailable
-      ? Promise.reject(new DatabaseUnavailable(false, new Error('unreachable')))
+      ? Promise.reject(new DatabaseUnavailableError(false, new Error('unreachable')))
       : database.db.run(statement, values);
   };
   exportScrapedGauges(
@@ -104,7 +104,7 @@ test('tasks are shown in their states and queues, with the age of the oldest; th
   const queued = [await accept(model.local, 400), await accept(model.local, 90), await accept(model.remote, 30)];
   for (const taskId of queued) await recordQueuing(database.db, taskId);
   const running = await accept(model.local, 1_000);
-  await beginGeneration(database.db, running);
+  await beginGenerationAttempt(database.db, running);
   const ended = [await accept(model.local, 5_000, 'http://receiver.test/'), await accept(model.local, 5_000)];
   await completeTask(database.db, ended[0] ?? '', madeUpResult);
   await failAndRefund(database.db, ended[1] ?? '', { failCode: 'internal', failMsg: 'A test.' });

@@ -3,26 +3,26 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../../src/catalogue/tasks/task.ts';
-import { findAnswerToAttempt } from '../../../src/tasks/accept/create-attempts.ts';
+import { findTaskToAnswerAttempt } from '../../../src/tasks/accept/create-attempts.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createCallerAndTaskFinder } from '../../../src/tasks/find-caller-and-task.ts';
-import { deleteExpiredContent, listOwedDeletions } from '../../../src/tasks/end/content-deletion.ts';
+import { deleteExpiredContent, listOwedDeletions } from '../../../src/tasks/end/content-deletion-rows.ts';
 import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
-import { checkBooks } from '../../../src/credits/ledger/audit-rules.ts';
+import { findLedgerViolationsByIds } from '../../../src/credits/ledger/audit-rules.ts';
 import { readCreditsOutsideTasks } from '../../../src/credits/reports/margin.ts';
 import { monthOf, readStatement } from '../../../src/credits/reports/account-statement.ts';
-import type { Database, Statement } from '../../../src/platform/database/database.ts';
+import type { Database, NamedStatement } from '../../../src/platform/database/database.ts';
 import { findEventEndpoint, requestEventRedelivery } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { listOwnEvents, makeFailedEventsPending } from '../../../src/tasks/callbacks/own-deliveries.ts';
 import { listOverdueDeliveries } from '../../../src/tasks/callbacks/deliveries.ts';
 import { intendOwnMachineJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { listUnsettledJobs } from '../../../src/tasks/jobs/job-ends.ts';
+import { listLeftoverJobs } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { countTasksByGroup } from '../../../src/tasks/list/count-tasks.ts';
-import { listExpiredMedia } from '../../../src/tasks/end/expired-media.ts';
+import { listExpiredMedia } from '../../../src/tasks/end/expired-media-rows.ts';
 import { listTasks } from '../../../src/tasks/list/task-list.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
@@ -42,7 +42,7 @@ const growing = new Set(
   'accounts api_keys tasks ledger_entries provider_jobs callback_deliveries prices slot_waits uploads'.split(' '),
 );
 
-type Issued = { readonly statement: Statement; readonly values: readonly unknown[] };
+type Issued = { readonly statement: NamedStatement; readonly values: readonly unknown[] };
 type Case = { readonly account: TestAccount; readonly taskId: string; readonly watched: Database };
 
 let database: TestDatabase;
@@ -69,7 +69,8 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const task = { taskId, accountId, ...requestOf(taskParam('another')), ...listedTerms };
     await acceptTaskAlone(watched, task);
     for (const waits of [false, true]) await acceptBatch(watched, [task], { waits });
-    for (const attempt of ['merged', 'running', 1] as const) await findAnswerToAttempt(watched, { ...task, attempt });
+    for (const attempt of ['merged', 'running', 1] as const)
+      await findTaskToAnswerAttempt(watched, { ...task, attempt });
   },
   poll: async ({ watched, taskId, account: { key } }) => {
     await createCallerAndTaskFinder(watched)(key, taskId);
@@ -80,7 +81,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const [taskId, failing] = [await newTask(accountId), await newTask(accountId)];
     await tasks.recordQueuing(watched, taskId);
     await intendOwnMachineJob(watched, { taskId, ordinal: 1, provider: 'preview' });
-    await tasks.beginGeneration(watched, taskId);
+    await tasks.beginGenerationAttempt(watched, taskId);
     await tasks.touchGenerations(watched, [taskId]);
     await completeTask(watched, taskId, madeUpResult);
     await failAndRefund(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
@@ -104,7 +105,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const delivery = { taskId, deliveryId: taskId, dueAtUs: 1 };
     await listUnfinishedTasks(watched, { minAgeMs: 60_000, after: taskId, limit: 200 });
     await listOverdueDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
-    await listUnsettledJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
+    await listLeftoverJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
     await listDueTerminations(watched, { after: { ...delivery, reason: 'a test' }, limit: 200 });
   },
   'read a statement': async ({ watched, account: { accountId } }) => {
@@ -114,7 +115,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   'read booked credits': ({ watched }) =>
     readCreditsOutsideTasks(watched, { fromMs: Date.now() - 1e9, toMs: Date.now() }),
   'audit codes and caps': ({ watched, account: { accountId } }) =>
-    checkBooks(watched, { accounts: [accountId], capped: [accountId] }),
+    findLedgerViolationsByIds(watched, { accounts: [accountId], capped: [accountId] }),
   housekeeping: async ({ watched, taskId }) => {
     const task = { taskId, accountId: taskId, uploadIds: [], isLast: false, dueAtUs: 1 };
     await listExpiredMedia(watched, { retentionMs: 1e9, failedTaskMediaMs: 1e8, after: { taskId }, limit: 200 });

@@ -6,7 +6,10 @@ import { readConfig } from '../../../src/run/config/config.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { externalSettings, type Drainable } from '../../../src/run/config/settings-and-derived-values.ts';
+import {
+  settingsWithNothingEmbedded,
+  type DrainablePart,
+} from '../../../src/run/config/settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';
@@ -27,7 +30,7 @@ test(
     const world = await createTestEnvironment(server.environment);
     const { key } = await createTestAccount(world.database, 100_000);
     const log = createLog({ level: 'silent' });
-    const running = new Set<Drainable>();
+    const running = new Set<DrainablePart>();
     t.after(async () => {
       for (const part of running) await part.close();
       await world.close();
@@ -38,7 +41,7 @@ test(
     const startBoth = async (stores: Stores) => {
       const port = await reserveFreePort();
       const environment = { ...world.environment, PORT: String(port), ...stores };
-      const settings = externalSettings(readConfig(environment));
+      const settings = settingsWithNothingEmbedded(readConfig(environment));
       const worker = await startWorker(settings, log, (error) => {
         throw error;
       });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { probeVideo } from '../../../src/media/video/probe-video.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { type Api, call, createdTask, waitForRecord } from '../../support/service/call-api.ts';
@@ -85,7 +85,7 @@ describe('uploaded reference video and audio, through the API, a worker and an u
       assert.ok(!bytes.includes(privateText));
       const path = join(folder, `copy-${index}`);
       await writeFile(path, bytes);
-      if (link.includes('video-')) assert.equal((await probeVideo(path)).hasAudio, true);
+      if (link.includes('video-')) assert.equal((await checkAndMeasureVideo(path)).hasAudio, true);
     }
     await upstream.books.end(job.id, 'succeeded');
     const record = await waitForRecord(api, taskId);

@@ -8,7 +8,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import type { Settings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { call } from '../../support/service/call-api.ts';
 import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';
@@ -20,14 +20,14 @@ test('VIDEOGEN_SECRET is changed as docs/operations/access.md describes: no link
   const environment = await createTestEnvironment({ VIDEOGEN_SECRET: oldSecret });
   const { settings, database } = environment;
   const log = createLog({ level: 'silent' });
-  const having = async (secret: string, ...secretPrevious: string[]): Promise<Settings> => {
+  const having = async (secret: string, ...secretPrevious: string[]): Promise<CompleteSettings> => {
     const port = await reserveFreePort();
     return { ...settings, secret, secretPrevious, port, publicUrl: `http://127.0.0.1:${port}` };
   };
-  const linkOf = async (process: Settings) =>
+  const linkOf = async (process: CompleteSettings) =>
     (await openStore(process, log, { writes: true })).link('results/0193/video.mp4');
   /** The status that the API process with these settings returns for a link that another one has made. */
-  const statusAt = async (process: Settings, link: string) => {
+  const statusAt = async (process: CompleteSettings, link: string) => {
     const { pathname, search } = new URL(link);
     return (await fetch(process.publicUrl + pathname + search)).status;
   };

@@ -139,7 +139,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     assert.match(await database(missing), /^error: .*ENOENT.*renewed\.crt.* → Correct sslrootcert, sslcert and sslkey/);
     const db = createDatabase({ url: databaseUrl(missing), poolSize: 1 });
     const query = () => db.run({ name: 'test-query', text: 'select 1 as one' });
-    await assert.rejects(query(), { name: 'DatabaseUnavailable', wasSent: false });
+    await assert.rejects(query(), { name: 'DatabaseUnavailableError', wasSent: false });
     copyFileSync(files.client.cert, moved);
     assert.deepEqual(await query(), [{ one: 1 }]);
     await db.close();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import type pg from 'pg';
-import { type Database, joiningTransaction } from '../../../src/platform/database/database.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import { type Database, databaseJoiningTransaction } from '../../../src/platform/database/database.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 
 /** Runs `work` in a transaction, whose clock stands still, so that limits of time are met exactly; then takes everything back. */
 export async function rolledBack(db: Database, work: (transaction: Database) => Promise<void>): Promise<void> {
@@ -13,7 +13,7 @@ export async function rolledBack(db: Database, work: (transaction: Database) => 
       const limit = pLimit(1);
       const inTurn: Database['run'] = <Row extends pg.QueryResultRow>(...given: Parameters<Database['run']>) =>
         limit(() => run<Row>(...given));
-      await work(joiningTransaction({ run: inTurn }));
+      await work(databaseJoiningTransaction({ run: inTurn }));
       throw done;
     })
     .catch((error: unknown) => error);
@@ -32,7 +32,11 @@ class TimeBefore {
 export const ago = (ms: number) => new TimeBefore(ms);
 
 /** Inserts a row with these columns. */
-export async function insertRow(db: Runner, table: string, row: Readonly<Record<string, unknown>>): Promise<void> {
+export async function insertRow(
+  db: StatementRunner,
+  table: string,
+  row: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const given = Object.entries(row);
   const places = given.map(([, value], index) =>
     value instanceof TimeBefore ? `now() - $${index + 1}::float8 * interval '1 millisecond'` : `$${index + 1}`,
@@ -44,7 +48,7 @@ export async function insertRow(db: Runner, table: string, row: Readonly<Record<
 
 /** Inserts a task, which waits unless `row` says otherwise, and returns its id. */
 export async function insertTask(
-  db: Runner,
+  db: StatementRunner,
   accountId: string,
   row: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {

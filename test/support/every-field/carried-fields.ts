@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { passedFields } from '../../../src/catalogue/input/fields-sent-upstream.ts';
+import { fieldsPassedByEntry } from '../../../src/catalogue/input/fields-sent-upstream.ts';
 import { providerSchema } from '../../../src/catalogue/file/provider-schema.ts';
 import { type FieldName, inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 import type { FieldKind } from './field-kinds.ts';
@@ -21,7 +21,7 @@ export function carriedBy(kind: Pick<FieldKind, 'settings' | 'upstreamModel' | '
     settings['kind'] === 'preview'
       ? ({ kind: 'preview' } as const)
       : providerSchema.parse({ ...settings, baseUrl: 'http://upstream.example' });
-  const passes = passedFields({ upstreamModel, parameters }, complete, { files, canFetch: () => true });
+  const passes = fieldsPassedByEntry({ upstreamModel, parameters }, complete, { files, canFetch: () => true });
   const options = Object.keys(everyField.options.bounds).map((name) => passes.has(`options.${name}`));
   assert.equal(new Set(options).size, 1, 'the kind passes on both options, or none');
   return inputFieldNames.filter((field) => (field === 'options' ? options[0] === true : passes.has(field)));

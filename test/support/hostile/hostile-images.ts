@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { sharp } from '../../../src/media/pictures/image-library.ts';
+import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 
 // Pictures that strangers send, made on the spot: nothing here is a file of its own.
 

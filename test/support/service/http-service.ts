@@ -1,9 +1,9 @@
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import type { Model } from '../../../src/catalogue/models/model.ts';
 import type { Scope } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
@@ -21,7 +21,7 @@ export const price = 132;
 export const openingCredits = 10_000;
 
 type WorkerChanges = {
-  readonly settings?: Partial<Settings>;
+  readonly settings?: Partial<CompleteSettings>;
   readonly catalogue?: FakeCatalogue;
   readonly adapt?: (parts: WorkerParts) => WorkerParts;
 };
@@ -69,7 +69,7 @@ export async function createInstallation(
   const { close: disconnect, ...connection } = connectEngine(environment);
   const upstream = createFakeUpstream(fake);
   const { accountId } = await createTestAccount(database, openingCredits);
-  const workers: Drainable[] = [];
+  const workers: DrainablePart[] = [];
   const accept = (callBackUrl?: string) => acceptTestTask(db, accountId, taskParam('a test', {}, callBackUrl));
   const start = async (callBackUrl?: string) => {
     const taskId = await accept(callBackUrl);

@@ -8,9 +8,9 @@ import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import {
-  externalSettings,
-  type Drainable,
-  type Settings,
+  settingsWithNothingEmbedded,
+  type DrainablePart,
+  type CompleteSettings,
 } from '../../../src/run/config/settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -20,7 +20,7 @@ import { temporalAddress } from '../servers/server-addresses.ts';
 
 export type TestEnvironment = {
   readonly environment: Environment & { readonly DATABASE_URL: string };
-  readonly settings: Settings;
+  readonly settings: CompleteSettings;
   readonly database: TestDatabase;
   close(): Promise<void>;
 };
@@ -51,7 +51,7 @@ export async function createTestEnvironment(extra: Environment = {}, dump?: stri
     BAD_KEY_RATE: 'off',
     ...extra,
   };
-  const settings = externalSettings(readConfig(environment));
+  const settings = settingsWithNothingEmbedded(readConfig(environment));
   return {
     environment,
     settings,
@@ -76,7 +76,7 @@ export async function startTestService(extra: Environment = {}): Promise<TestSer
   return { ...service, baseUrl: service.settings.publicUrl };
 }
 
-type StartPart = (settings: Settings, log: Log) => Promise<Drainable>;
+type StartPart = (settings: CompleteSettings, log: Log) => Promise<DrainablePart>;
 
 const startWorkers: StartPart = async (settings, log) => {
   const part = await startWorker(settings, log, (error) => {
@@ -89,7 +89,7 @@ const startWorkers: StartPart = async (settings, log) => {
 async function startParts(extra: Environment, starts: readonly StartPart[]): Promise<TestEnvironment> {
   const environment = await createTestEnvironment(extra);
   const log = createLog({ level: environment.settings.logLevel });
-  const parts: Drainable[] = [];
+  const parts: DrainablePart[] = [];
   for (const start of starts) parts.push(await start(environment.settings, log));
   return {
     ...environment,

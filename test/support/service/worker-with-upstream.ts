@@ -1,6 +1,6 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { type FakeCatalogue, modelsAt, providersOf } from '../tasks/fake-providers.ts';
 import type { FakeUpstream } from '../tasks/fake-upstream.ts';
@@ -8,11 +8,11 @@ import { madeUpMeasures } from '../tasks/tasks.ts';
 
 /** The workers in this process, with a fake upstream instead of every provider. Nothing is measured. */
 export async function startWorkerWith(
-  settings: Settings,
+  settings: CompleteSettings,
   upstream: FakeUpstream,
   catalogue?: FakeCatalogue,
   adapt: (parts: WorkerParts) => WorkerParts = (parts) => parts,
-): Promise<Drainable> {
+): Promise<DrainablePart> {
   const fail = (error: unknown) => {
     throw error;
   };

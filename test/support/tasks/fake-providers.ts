@@ -1,15 +1,15 @@
-import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
 import { defaultModels } from '../../../src/catalogue/models/model.ts';
 import type { RunProvider, Provider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import type { JobTerms } from '../../../src/providers/provider-contract.ts';
-import { openProvider } from '../../../src/providers/open-providers.ts';
-import { inputLimits, ratios, resolutions } from '../../../src/catalogue/input/input-bounds.ts';
-import { standardInput } from '../../../src/catalogue/input/task-input.ts';
+import type { FrozenJobTerms } from '../../../src/providers/provider-contract.ts';
+import { providerWithTermsAndPoller } from '../../../src/providers/open-providers.ts';
+import { inputLimits, ratios, resolutions } from '../../../src/catalogue/input/declared-field-bounds.ts';
+import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 
-export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostJob' | 'onRefusedOutput' | 'cost'>>;
+export type FakeTerms = Partial<Pick<FrozenJobTerms, 'failedJobs' | 'onLostJob' | 'onRefusedOutput' | 'cost'>>;
 
 /** Providers that need no catalogue; every job stays with the provider of its name. */
 export function providersOf(
@@ -24,7 +24,7 @@ export function providersOf(
         onLostJob: 'fail',
         ...termsOf(provider.name),
       } as const;
-      return [provider.name, openProvider(provider, terms)];
+      return [provider.name, providerWithTermsAndPoller(provider, terms)];
     }),
   );
   return {
@@ -60,9 +60,9 @@ export type FakeCatalogue = {
 
 /** The rules of an upstream that takes the whole vocabulary. */
 const noRules = effectiveRules([], {
-  ...standardInput,
+  ...standardModelInput,
   fields: {
-    ...standardInput.fields,
+    ...standardModelInput.fields,
     resolution: { values: [...resolutions] },
     duration: { min: inputLimits.minDuration, max: inputLimits.maxDuration },
     ratio: { values: [...ratios] },

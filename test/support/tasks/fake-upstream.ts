@@ -1,12 +1,12 @@
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import {
   type Cost,
-  type UpstreamError,
+  type UpstreamErrorReason,
   type JobStatus,
   type PolledProvider,
   type RecoverOutcome,
   type SubmitOutcome,
-  VideoLost,
+  VideoLostError,
 } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 
@@ -45,7 +45,7 @@ export type FakeOptions = {
   /** Looks a lost create up; by default the upstream finds it. */
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
   /** The error of each job, or of some by their number, which counts from 1. */
-  readonly fault?: UpstreamError | ((number: number) => UpstreamError | undefined);
+  readonly fault?: UpstreamErrorReason | ((number: number) => UpstreamErrorReason | undefined);
   /** It reports this cost for a failed job; none by default. */
   readonly costOfFailure?: Cost;
   /** Reference images reach it as files by default. */
@@ -98,7 +98,8 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     result: async ({ jobKey }, _known, { workFolder, signal }) => {
       signal.throwIfAborted();
       const job = jobOf(jobKey);
-      if (job !== undefined && jobs.indexOf(job) < lostVideos) throw new VideoLost('the upstream has lost the job');
+      if (job !== undefined && jobs.indexOf(job) < lostVideos)
+        throw new VideoLostError('the upstream has lost the job');
       if (job?.state !== 'done') throw new TaskError('internal', 'There is no video.');
       return await copyInstantClip(workFolder);
     },

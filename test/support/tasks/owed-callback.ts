@@ -1,4 +1,4 @@
-import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
+import type { VideoFacts } from '../../../src/media/video/check-and-measure-video.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../../src/tasks/callbacks/deliveries.ts';
 import type { CallbackSender } from '../../../src/tasks/callbacks/post-callback.ts';

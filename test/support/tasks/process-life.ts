@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
-import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/platform/outbound/provider-client.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { createProviders } from '../../../src/providers/open-providers.ts';
+import { createProviderOpener } from '../../../src/providers/open-providers.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { catalogueOf, type PlacedKind } from '../../fakes/provider-kinds.ts';
 import { catalogueAt, workerParts } from '../service/worker-parts.ts';
@@ -26,7 +26,7 @@ export type Life = {
 export function catalogueWith(folder: string, placed: PlacedKind): Catalogue {
   const path = join(folder, 'catalogue.json');
   const text = JSON.stringify(catalogueOf([placed]));
-  return readCatalogueFile({
+  return readCatalogueOrThrow({
     path,
     readSecret: catalogueSecretReader(folder),
     readText: (file) => (file === path ? text : readFileSync(file, 'utf8')),
@@ -44,7 +44,7 @@ export function startLife(
 ): Life {
   const dead = new AbortController();
   const clients: ProviderClient[] = [];
-  const providers = createProviders({
+  const providers = createProviderOpener({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => undefined }),
     readSecret: catalogueSecretReader(folder),

@@ -1,10 +1,10 @@
-import type { VideoFacts } from '../../../src/media/video/probe-video.ts';
-import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
+import type { VideoFacts } from '../../../src/media/video/check-and-measure-video.ts';
+import type { NewTask, CreatorKeyOrPerson } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
-import { standardInput } from '../../../src/catalogue/input/task-input.ts';
+import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 import {
   type AmountsWithPriceName,
-  type PriceRow,
+  type CataloguePrice,
   type PriceAmounts,
   standardPriceName,
 } from '../../../src/catalogue/prices/model-prices.ts';
@@ -39,7 +39,7 @@ export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster'
 
 /** A validated request for a model without an input of its own. */
 export function requestOf(param: TaskParam): Pick<NewTask, 'param' | 'requestSha256'> {
-  return { param, requestSha256: requestFingerprint(param, standardInput) };
+  return { param, requestSha256: requestFingerprint(param, standardModelInput) };
 }
 
 /** The catalogue's price of the tests, and with its deadline all terms of a model. */
@@ -54,7 +54,7 @@ export function perSecond(creditsPerSecond: number, fromMs = 0): AmountsWithPric
 /** The prices of a model that costs the same for every input, with these amounts over time. */
 export function standardPrice(
   ...amounts: readonly Pick<PriceAmounts, 'creditsPerSecond' | 'fromMs'>[]
-): readonly PriceRow[] {
+): readonly CataloguePrice[] {
   return [{ name: standardPriceName, when: {}, amounts: amounts.map((one) => ({ creditsPerVideo: 0, ...one })) }];
 }
 
@@ -63,7 +63,7 @@ export async function acceptTestTask(
   db: Database,
   accountId: string,
   param: TaskParam,
-  by?: TaskCreator,
+  by?: CreatorKeyOrPerson,
 ): Promise<string> {
   const taskId = uuidv7();
   const acceptance = await acceptTaskAlone(db, { taskId, accountId, by, ...requestOf(param), ...listedTerms });

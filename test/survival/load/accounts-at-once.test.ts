@@ -6,7 +6,7 @@ import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-sta
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
+import { defaultConnectionQueueLimits } from '../../../src/platform/database/connection-queue-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -27,7 +27,11 @@ describe('one account, many concurrent requests, two API processes', () => {
     database = await createTestDatabase();
     pools = [1, 2].map(() => createDatabase({ url: database.url, poolSize: 8, queue: patience }));
     const start = (db: Database) =>
-      startHttpService({ database, db, acceptCreate: createTaskAcceptor(db, { ...defaultQueueLimits, ...patience }) });
+      startHttpService({
+        database,
+        db,
+        acceptCreate: createTaskAcceptor(db, { ...defaultConnectionQueueLimits, ...patience }),
+      });
     processes = await Promise.all(pools.map(start));
     otherDb = pools[1] ?? database.db;
   });

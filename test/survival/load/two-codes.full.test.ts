@@ -6,9 +6,9 @@ import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
-import { mainQueue } from '../../../src/run/main/worker-options.ts';
+import { tasksQueueOptions } from '../../../src/run/main/worker-options.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
 import { openWorkerDependencies } from '../../../src/run/main/worker-dependencies.ts';
 import type { FakeUpstream } from '../../support/tasks/fake-upstream.ts';
@@ -19,7 +19,7 @@ import { withUpstream } from '../../support/service/worker-with-upstream.ts';
 
 test('a running task survives the move to a release with other workflow code, and a rollback that cannot run it', async () => {
   const { settings, db, client, engine, upstream, startGenerating, jobsOf, close } = await createInstallation();
-  const today = mainQueue.workflowBundle;
+  const today = tasksQueueOptions.workflowBundle;
   const later = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../support/workflows/later-workflows.js', import.meta.url)),
     logger: { ...console, log() {}, trace() {}, debug() {}, info() {} },
@@ -64,10 +64,10 @@ test('a running task survives the move to a release with other workflow code, an
 
 /** The workers of a release, which differ from today's only in their workflow code. */
 async function startRelease(
-  settings: Settings,
+  settings: CompleteSettings,
   upstream: FakeUpstream,
   workflowBundle: WorkflowBundleOption,
-): Promise<Drainable> {
+): Promise<DrainablePart> {
   const log = createLog({ level: 'silent' });
   await installTemporalRuntime(log);
   const opened = openWorkerDependencies(

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import type { Settings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { adoptStores } from '../../../src/media/store/installation-ownership.ts';
+import { adoptStoresAndNamespace } from '../../../src/media/store/installation-ownership.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { freshPollerMs } from '../../../src/temporal/connection/server-facts.ts';
@@ -105,7 +105,7 @@ describe('after a loss', { concurrency: true }, () => {
 
     const temporal = { ...settings.temporal, namespace: await emptyNamespace(settings) };
     // An empty namespace stands for a Temporal that has lost its data, which keeps its name.
-    await adoptStores(database.db, settings, temporal.namespace);
+    await adoptStoresAndNamespace(database.db, settings, temporal.namespace);
     await startWorker({ settings: { temporal } });
     const emptied = connectEngine({ settings: { ...settings, temporal } });
     const stopReconciling = emptied.keepReconciling();
@@ -174,7 +174,7 @@ describe('after a loss', { concurrency: true }, () => {
 });
 
 /** A new namespace, as of a Temporal that has lost everything. */
-async function emptyNamespace(settings: Settings): Promise<string> {
+async function emptyNamespace(settings: CompleteSettings): Promise<string> {
   const namespace = `empty-${randomBytes(6).toString('hex')}`;
   const { client, close } = connectTemporal(settings.temporal);
   after(close);

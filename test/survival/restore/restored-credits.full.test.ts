@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCodesAs, redeemCode, withdrawCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
-import { listSpendCaps, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import { listSpendCapsOfAccount, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { applyPaymentEvent } from '../../../src/credits/payments/apply-payments.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
@@ -41,7 +41,7 @@ test('after a restore, codes and caps are those of the backup, and agree with wh
     assert.notEqual(stdout, '', stderr);
     return (JSON.parse(stdout) as { refunded: number }).refunded === 0 ? true : undefined;
   });
-  const caps = await listSpendCaps(db, accountId);
+  const caps = await listSpendCapsOfAccount(db, accountId);
   assert.deepEqual(
     caps.map(({ period, credits, spent }) => [period, credits, spent]),
     [

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { groupWaitingTasks } from '../../../src/library/operations/waiting-tasks.ts';
+import { countWaitingByReasonAndPool } from '../../../src/library/operations/waiting-tasks.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 import { createInstallation, type Installation } from '../../support/service/test-installation.ts';
@@ -74,7 +74,7 @@ async function startWaiting(): Promise<string> {
   failing.add(taskId);
   const { engine, accountId } = installation;
   await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
-  const groups = () => groupWaitingTasks(installation.db);
+  const groups = () => countWaitingByReasonAndPool(installation.db);
   await waitFor('a retry', async () => (await groups()).find(({ reason }) => reason === 'retry'));
   return taskId;
 }
@@ -82,14 +82,14 @@ async function startWaiting(): Promise<string> {
 test('a retry that is an hour away comes at once, continues the job, and makes no second one', async () => {
   const startedAt = Date.now();
   const taskId = await startWaiting();
-  const [group] = await groupWaitingTasks(installation.db);
+  const [group] = await countWaitingByReasonAndPool(installation.db);
   assert.ok((group?.nextAt ?? 0) >= startedAt + 3_600_000);
   await waitFor('the end of the wait', async () => ((await installation.engine.retryNow(taskId)) ? true : undefined));
   installation.upstream.finish();
   const { state } = await waitForEnd(installation.db, taskId);
   assert.equal(state, 'success');
   assert.equal(installation.jobsOf(taskId).length, 1);
-  assert.deepEqual(await groupWaitingTasks(installation.db), []);
+  assert.deepEqual(await countWaitingByReasonAndPool(installation.db), []);
 });
 
 test('a task whose attempt runs, one that has ended, and one without a workflow are left alone', async () => {

@@ -2,11 +2,11 @@ import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createReconcileTasks } from '../../../activities/maintenance/reconcile-tasks.ts';
+import { createReconcileTasksActivity } from '../../../activities/maintenance/reconcile-tasks.ts';
 import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { Drainable, Settings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart, CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -100,8 +100,8 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
 const limitMs = 5_000;
 
 type Story = {
-  readonly settings: Settings;
-  readonly startWorker: () => Promise<Drainable>;
+  readonly settings: CompleteSettings;
+  readonly startWorker: () => Promise<DrainablePart>;
   readonly reconcile: () => Promise<void>;
   readonly describe: () => ReturnType<WorkflowEngine['describeTask']>;
   readonly task: () => Promise<Task>;
@@ -131,7 +131,7 @@ async function withTask(
       settings,
       startWorker: () => startWorker(),
       reconcile: async () => {
-        await silentActivity({ workflowId: 'reconcile' }, () => createReconcileTasks(deps)());
+        await silentActivity({ workflowId: 'reconcile' }, () => createReconcileTasksActivity(deps)());
       },
       describe: () => engine.describeTask(taskId),
       task: async () => (await findTask(db, taskId)) ?? assert.fail(),
@@ -150,7 +150,7 @@ async function withTask(
 }
 
 /** Starts the main worker of a release whose workflow code throws. */
-async function startBrokenRelease(settings: Settings): Promise<Drainable> {
+async function startBrokenRelease(settings: CompleteSettings): Promise<DrainablePart> {
   const workflowBundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../../support/workflows/broken-workflows.js', import.meta.url)),
     logger: { ...console, log() {}, trace() {}, debug() {}, info() {} },

@@ -7,7 +7,7 @@ import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { createDatabase, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { createDatabase, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -148,7 +148,7 @@ test('a create whose connection dies in the statement charges nothing, and is ch
   const accountId = await newAccount();
   const task = taskOf(accountId, { listedPrices: severalPrices });
   await whileLocked(accountId, async () => {
-    const lost = assert.rejects(acceptBatch(db, [task], { waits: true }), DatabaseUnavailable);
+    const lost = assert.rejects(acceptBatch(db, [task], { waits: true }), DatabaseUnavailableError);
     await waitFor('the create to be killed', async () => (await db.run(terminateWaiting))[0]);
     await lost;
   });

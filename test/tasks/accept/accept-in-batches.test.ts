@@ -5,12 +5,12 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
+import { defaultConnectionQueueLimits } from '../../../src/platform/database/connection-queue-limits.ts';
 import {
   createDatabase,
   type Database,
-  DatabaseUnavailable,
-  DatabaseBusy,
+  DatabaseUnavailableError,
+  DatabaseBusyError,
 } from '../../../src/platform/database/database.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
@@ -22,7 +22,7 @@ import { waitFor } from '../../support/wait-for.ts';
 
 const price = 132;
 /** No create is refused because the machine is slow. */
-const patience = { ...defaultQueueLimits, ...patientDatabase.queue };
+const patience = { ...defaultConnectionQueueLimits, ...patientDatabase.queue };
 
 let database: TestDatabase;
 before(async () => {
@@ -158,7 +158,7 @@ test('a statement that took too long decided nothing, so each is tried alone', a
   const accountId = await newAccount();
   const cancelled = Object.assign(new pg.DatabaseError('canceling statement', 0, 'error'), { code: '57014' });
   const { db, statements } = watched((name, run) =>
-    name === 'accept-tasks' ? Promise.reject(new DatabaseUnavailable(true, cancelled)) : run(),
+    name === 'accept-tasks' ? Promise.reject(new DatabaseUnavailableError(true, cancelled)) : run(),
   );
   const accept = createTaskAcceptor(db, patience);
   const answers = await Promise.all([accept(taskOf(accountId)), accept(taskOf(accountId))]);
@@ -177,7 +177,7 @@ test('when a response is lost, all callers learn that it was sent, and find the 
   let isLost = true;
   const { db, statements } = watched(async (_name, run) => {
     const rows = await run();
-    if (isLost) throw new DatabaseUnavailable(true, new Error('the connection broke'));
+    if (isLost) throw new DatabaseUnavailableError(true, new Error('the connection broke'));
     return rows;
   });
   const accept = createTaskAcceptor(db, patience);
@@ -186,7 +186,7 @@ test('when a response is lost, all callers learn that it was sent, and find the 
   assert.deepEqual(
     lost.map(
       (outcome) =>
-        outcome.status === 'rejected' && outcome.reason instanceof DatabaseUnavailable && outcome.reason.wasSent,
+        outcome.status === 'rejected' && outcome.reason instanceof DatabaseUnavailableError && outcome.reason.wasSent,
     ),
     [true, true, true],
   );
@@ -220,13 +220,15 @@ for (const [afterMs, isInTime] of [
     const sent = accept(taskOf(accountId));
     await waitFor('the first to be sent', () => statements[0]);
     const late = Promise.allSettled([1, 2, 3].map(() => accept(taskOf(accountId))));
-    await assert.rejects(accept(taskOf(accountId)), (error) => error instanceof DatabaseBusy && !error.wasSent);
+    await assert.rejects(accept(taskOf(accountId)), (error) => error instanceof DatabaseBusyError && !error.wasSent);
     nowMs = afterMs;
     letGo();
     for (const outcome of await late)
       if (isInTime) assert.ok(outcome.status === 'fulfilled' && outcome.value.kind === 'accepted');
       else
-        assert.ok(outcome.status === 'rejected' && outcome.reason instanceof DatabaseBusy && !outcome.reason.wasSent);
+        assert.ok(
+          outcome.status === 'rejected' && outcome.reason instanceof DatabaseBusyError && !outcome.reason.wasSent,
+        );
     assert.equal((await sent).kind, 'accepted');
     assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'the queue continues');
     assert.equal(await tasksPaidBy(accountId), isInTime ? 5 : 2);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { type Database, DatabaseBusy } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseBusyError } from '../../../src/platform/database/database.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
@@ -32,7 +32,7 @@ test('a task that loses a race to another request is read and tried again, five 
   };
   const tries = (count: number) => Array.from({ length: count }, () => ['explain-task', 'accept-tasks-of-one-account']);
   const lost = await attempt(5);
-  assert.ok(lost.outcome instanceof DatabaseBusy && !lost.outcome.wasSent);
+  assert.ok(lost.outcome instanceof DatabaseBusyError && !lost.outcome.wasSent);
   assert.deepEqual(lost.names, tries(5).flat());
   assert.equal((await findAccount(database.db, accountId))?.balance, 132);
   const won = await attempt(4);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { type Database, DatabaseBusy, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseBusyError, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptWithRetry } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { assertMeasured } from '../../support/assert-since.ts';
@@ -44,7 +44,7 @@ function faulty(db: Database): Database {
       if (statement.name !== 'accept-tasks') return db.run(statement, values);
       tries += 1;
       const fault = faults.shift();
-      if (fault === 'lost request') return Promise.reject(new DatabaseUnavailable(true, new Error('unreachable')));
+      if (fault === 'lost request') return Promise.reject(new DatabaseUnavailableError(true, new Error('unreachable')));
       if (fault === 'crash') return Promise.reject(new TypeError('a bug'));
       return fault === 'lost answer' ? losing(db.run(statement, values)) : db.run(statement, values);
     },
@@ -53,7 +53,7 @@ function faulty(db: Database): Database {
 
 async function losing<T>(answer: Promise<T>): Promise<T> {
   await answer;
-  throw new DatabaseUnavailable(true, new Error('the connection broke'));
+  throw new DatabaseUnavailableError(true, new Error('the connection broke'));
 }
 
 function inject(...next: readonly Fault[]): void {
@@ -153,12 +153,18 @@ test('402 after a try with an uncertain commit is kept true: should that try com
   );
 });
 
-const lost = () => new DatabaseUnavailable(true, new Error('unreachable'));
+const lost = () => new DatabaseUnavailableError(true, new Error('unreachable'));
 for (const [what, error, elapsedMs, pausesMs, kind] of [
   ['a lost commit', lost, [0, 0, 0], [100, 400, 1_000], 'acceptance_reverted'],
   ['a lost commit, in two seconds', lost, [1_900, 1_901], [100], 'acceptance_reverted'],
-  ['a request that was not sent', () => new DatabaseUnavailable(false, undefined), [1_901], [], 'DatabaseUnavailable'],
-  ['a busy database', () => new DatabaseBusy(), [0], [], 'DatabaseUnavailable'],
+  [
+    'a request that was not sent',
+    () => new DatabaseUnavailableError(false, undefined),
+    [1_901],
+    [],
+    'DatabaseUnavailableError',
+  ],
+  ['a busy database', () => new DatabaseBusyError(), [0], [], 'DatabaseUnavailableError'],
 ] as const) {
   test(`after ${what}, a create is repeated with pauses of ${pausesMs.join(', ') || 'none'}, and ends as ${kind}`, async (t) => {
     let nowMs = 0;

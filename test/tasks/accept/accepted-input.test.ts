@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelInputSchema } from '../../../src/catalogue/input/model-input.ts';
-import { defaultModels, type Model, modelCatalogue } from '../../../src/catalogue/models/model.ts';
+import { modelInputSchema } from '../../../src/catalogue/input/model-input-schema.ts';
+import { defaultModels, type Model, indexModelsByName } from '../../../src/catalogue/models/model.ts';
 import { describeFieldError } from '../../../src/platform/text/field-errors.ts';
 import { fieldsOfModel } from '../../../src/catalogue/input/task-input.ts';
 import { inputJsonSchema, sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
@@ -54,7 +54,7 @@ const required: Model = {
 };
 
 const parse = createTaskRequestParser({
-  offer: { models: modelCatalogue([standard, seedance, required]) },
+  offer: { models: indexModelsByName([standard, seedance, required]) },
   refuseMediaUrl: (url) => (url.includes('//10.') ? 'must not be a private address' : undefined),
   refuseCallbackUrl: () => undefined,
 });

@@ -6,12 +6,12 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import {
-  answerAttempt,
-  findAnswerToAttempt,
+  lockAndAnswerWithEarlierTask,
+  findTaskToAnswerAttempt,
   findTaskByAttemptId,
   hasAttemptNotFailed,
   mayRepeatWithoutKey,
-  recordCreatingAttempt,
+  recordAttemptThatCreatedTask,
   recordFailedAttempt,
   recordTasksSeen,
 } from '../../../src/tasks/accept/create-attempts.ts';
@@ -65,7 +65,7 @@ async function countedTask(
 }
 
 const answerTo = async (db: Database, attempt: NewTask['attempt'], changes: Partial<NewTask> = {}) =>
-  (await findAnswerToAttempt(db, attemptOf(attempt, changes)))?.taskId;
+  (await findTaskToAnswerAttempt(db, attemptOf(attempt, changes)))?.taskId;
 
 test('a create is an attempt of others if its client repeats it, and without an Idempotency-Key', () => {
   for (const [attempt, idempotencyKey, expected] of [
@@ -194,12 +194,12 @@ test('an answer is recorded with its number for the attempt, and a task with tha
     const taskId = await countedTask(db, 0);
     const repeat = attemptOf(1);
     const answer = { kind: 'replayed', taskId, creditsCharged: 132, state: 'waiting' };
-    assert.deepEqual(await answerAttempt(db, repeat), answer);
-    assert.deepEqual(await answerAttempt(db, { ...repeat, taskId }), answer);
-    assert.equal(await answerAttempt(db, attemptOf(1)), undefined);
+    assert.deepEqual(await lockAndAnswerWithEarlierTask(db, repeat), answer);
+    assert.deepEqual(await lockAndAnswerWithEarlierTask(db, { ...repeat, taskId }), answer);
+    assert.equal(await lockAndAnswerWithEarlierTask(db, attemptOf(1)), undefined);
     const [counted, uncounted] = [await newTask(db), await newTask(db)];
-    await recordCreatingAttempt(db, attemptOf(7, { taskId: counted }));
-    await recordCreatingAttempt(db, attemptOf('merged', { taskId: uncounted }));
+    await recordAttemptThatCreatedTask(db, attemptOf(7, { taskId: counted }));
+    await recordAttemptThatCreatedTask(db, attemptOf('merged', { taskId: uncounted }));
     const text = 'select attempt_id as id, task_id as task, number, is_failed from create_attempts order by number';
     const row = (id: string, task: string, number: number) => ({ id, task, number, is_failed: false });
     assert.deepEqual(await db.run({ name: 'test-attempts', text }), [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { uploadUrl } from '../../../src/media/references/upload-rules.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { createLiveRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
@@ -8,7 +8,7 @@ import { createLiveRequestParser } from '../../../src/tasks/accept/parse-task-re
 test('requests are parsed by the catalogue in force: its models, and what their upstreams take', () => {
   const catalogueOf = (model: string, durations: readonly number[]) => {
     const one = { model, title: 'M', prices: [{ creditsPerSecond: 1 }], rules: { durations } };
-    return readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
+    return readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
   };
   let catalogue = catalogueOf('a', [5, 10]);
   const none = parseAllowList('');
@@ -31,7 +31,7 @@ test('the address of an uploaded image passes although it is our own, and no oth
   const publicUrl = 'http://127.0.0.1:4600';
   const none = parseAllowList('');
   const one = { model: 'a', title: 'A', prices: [{ creditsPerSecond: 1 }] };
-  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
+  const catalogue = readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
   const parse = createLiveRequestParser({ imageAllow: none, callbackAllow: none, publicUrl }, () => catalogue);
   const id = '01a20547-5b77-41a5-a669-baf552d62195';
   const isTaken = (url: string) => parse({ model: 'a', input: { prompt: 'A boat', imageUrls: [url] } }).ok;
@@ -56,7 +56,7 @@ test('the previewUrl of an upload, which expires, is refused by name', () => {
   const publicUrl = 'https://videos.example.com';
   const none = parseAllowList('');
   const one = { model: 'a', title: 'A', prices: [{ creditsPerSecond: 1 }] };
-  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
+  const catalogue = readCatalogueOrThrow({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
   const parse = createLiveRequestParser({ imageAllow: none, callbackAllow: none, publicUrl }, () => catalogue);
   const uploadId = '01a20547-5b77-41a5-a669-baf552d62195';
   const imageUrl = uploadUrl(publicUrl, { uploadId, fileName: 'image.jpg' });

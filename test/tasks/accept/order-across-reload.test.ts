@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';

@@ -1,4 +1,4 @@
-import { standardInput } from '../../../src/catalogue/input/task-input.ts';
+import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
@@ -86,7 +86,7 @@ test('200 the price in force counts, and stays on the task when the price change
     { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
   );
   const catalogue = catalogueOf([
-    { model, title: '', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
+    { model, title: '', input: standardModelInput, prices, providers: ['preview'], deadlineMs: 1 },
   ]);
   const own = await startHttpService({ catalogue: () => catalogue });
   try {

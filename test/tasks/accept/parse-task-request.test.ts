@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { maxFieldErrors } from '../../../src/platform/text/field-errors.ts';
-import { defaultModels, modelCatalogue } from '../../../src/catalogue/models/model.ts';
+import { defaultModels, indexModelsByName } from '../../../src/catalogue/models/model.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import type { TaskParam } from '../../../src/catalogue/tasks/task.ts';
 
 const parse = createTaskRequestParser({
-  offer: { models: modelCatalogue(defaultModels) },
+  offer: { models: indexModelsByName(defaultModels) },
   refuseMediaUrl: (url) => (url.includes('//10.') ? 'must not point into a private network' : undefined),
   refuseCallbackUrl: (url) => (url.includes('//127.') ? 'must not point to this machine' : undefined),
 });

@@ -15,7 +15,7 @@ import { listedTerms, madeUpResult, taskParam, requestOf } from '../../support/t
 import { waitFor } from '../../support/wait-for.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { type Database, DatabaseUnavailable } from '../../../src/platform/database/database.ts';
+import { type Database, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -52,7 +52,7 @@ function watching(options: Partial<UncertainCreateDeps>): UncertainCreateRefunde
 /** The database as seen by the check of uncertain creates. */
 function unreliable(run: Database['run']): Database['run'] {
   return async (statement, values) => {
-    if (isUnavailable) throw new DatabaseUnavailable(true, new Error('the connection broke'));
+    if (isUnavailable) throw new DatabaseUnavailableError(true, new Error('the connection broke'));
     const rows = await run<never>(statement, values);
     looks += 1;
     return rows;
@@ -66,7 +66,7 @@ function losingAnswers(db: Database): Database {
     run: async (statement, values) => {
       const isAccepting = statement.name === 'accept-tasks';
       if (isAccepting) await db.run(statement, values).catch(() => undefined);
-      if (isAccepting) throw new DatabaseUnavailable(true, new Error('the connection broke'));
+      if (isAccepting) throw new DatabaseUnavailableError(true, new Error('the connection broke'));
       return db.run(statement, values);
     },
   };

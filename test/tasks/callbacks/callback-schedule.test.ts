@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  callbackBusyPauseMs,
+  callbackSlotBackoffMs,
   pauseObeyingRetryAfter,
   callbackPausesMs,
 } from '../../../src/tasks/callbacks/callback-schedule.ts';
@@ -37,8 +37,8 @@ test('Retry-After lengthens a pause, never shortens it, and never beyond a day',
 
 test('an attempt without a slot steps back for longer each time, up to five minutes, and not in step with others', () => {
   assert.deepEqual(
-    [1, 2, 3, 9, 10, 1_000].map((turn) => callbackBusyPauseMs(turn, 0.5)),
+    [1, 2, 3, 9, 10, 1_000].map((turn) => callbackSlotBackoffMs(turn, 0.5)),
     [1_000, 2_000, 4_000, 256_000, 300_000, 300_000],
   );
-  assert.deepEqual([callbackBusyPauseMs(1, 0), callbackBusyPauseMs(1, 1)], [500, 1_500]);
+  assert.deepEqual([callbackSlotBackoffMs(1, 0), callbackSlotBackoffMs(1, 1)], [500, 1_500]);
 });

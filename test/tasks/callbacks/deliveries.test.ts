@@ -11,7 +11,7 @@ import {
   type OverdueDelivery,
   recordDeliveryAttempt,
 } from '../../../src/tasks/callbacks/deliveries.ts';
-import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
+import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-deletion-rows.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { assertSince } from '../../support/assert-since.ts';
@@ -141,7 +141,7 @@ test('a list of overdue callbacks goes on behind its last one, which was tried o
   const [second] = await next(first ?? assert.fail());
   assert.equal(second?.deliveryId, made[1]?.deliveryId);
   const task = await findTask(database.db, second?.deliveryId ?? '');
-  await deleteTaskContent(database.db, task ?? assert.fail(), []);
+  await deleteTaskContentInDatabase(database.db, task ?? assert.fail(), []);
   assert.equal((await next(second ?? assert.fail()))[0]?.deliveryId, made[2]?.deliveryId);
 });
 

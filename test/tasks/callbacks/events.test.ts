@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { createKeyWithinLimit } from '../../../src/accounts/keys/keys.ts';
+import { createKeyWithinAllLimits } from '../../../src/accounts/keys/keys.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { type EventType, eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
@@ -12,9 +12,9 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type CapChange, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { acceptBatch } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
-import { defaultQueueLimits } from '../../../src/platform/database/queue-limits.ts';
-import { joiningTransaction } from '../../../src/platform/database/database.ts';
-import type { NewTask, TaskCreator } from '../../../src/tasks/accept/acceptance-contract.ts';
+import { defaultConnectionQueueLimits } from '../../../src/platform/database/connection-queue-limits.ts';
+import { databaseJoiningTransaction } from '../../../src/platform/database/database.ts';
+import type { NewTask, CreatorKeyOrPerson } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -43,13 +43,13 @@ async function subscriber({ credits, lowBalance, types = eventTypes }: Subscript
   return accountId;
 }
 
-async function newKey(accountId: string, caps?: CapChange): Promise<TaskCreator> {
-  const made = await createKeyWithinLimit(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
+async function newKey(accountId: string, caps?: CapChange): Promise<CreatorKeyOrPerson> {
+  const made = await createKeyWithinAllLimits(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
   assert.ok(made.kind === 'made');
   return { kind: 'key', keyId: made.apiKey.keyId };
 }
 
-function taskOf(accountId: string, by?: TaskCreator, callBackUrl?: string): NewTask {
+function taskOf(accountId: string, by?: CreatorKeyOrPerson, callBackUrl?: string): NewTask {
   return { taskId: uuidv7(), accountId, by, ...requestOf(taskParam('events', {}, callBackUrl)), ...listedTerms };
 }
 
@@ -72,7 +72,7 @@ async function eventsOf(accountId: string, type?: EventType) {
 /** Creates tasks from two processes at the same time. */
 async function createAtOnce(count: number, taskFor: () => NewTask): Promise<readonly string[]> {
   // No create is refused because the machine is slow.
-  const limits = { ...defaultQueueLimits, waitMs: 180_000 };
+  const limits = { ...defaultConnectionQueueLimits, waitMs: 180_000 };
   const processes = [createTaskAcceptor(database.db, limits), createTaskAcceptor(database.db, limits)];
   const answers = await Promise.all(
     Array.from({ length: count }, (_, index) => (processes[index % 2] ?? assert.fail())(taskFor())),
@@ -126,7 +126,7 @@ test('an event is committed with the charge that made it happen, or not at all',
   const by = await newKey(accountId, { total: price });
   const dying = database.db.transaction(async (run) => {
     const task = taskOf(accountId, by);
-    const acceptance = await acceptTaskAlone(joiningTransaction({ run }), task);
+    const acceptance = await acceptTaskAlone(databaseJoiningTransaction({ run }), task);
     assert.equal(acceptance.kind, 'accepted');
     const inside = `select event from callback_deliveries where account_id = $1 order by event`;
     assert.deepEqual(await run({ name: 'test-events', text: inside }, [accountId]), [

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { createSendCallback, type SendCallbackDeps } from '../../../activities/send-callback.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { createSendCallbackActivity, type SendCallbackDeps } from '../../../activities/send-callback.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
@@ -15,7 +15,7 @@ import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-bala
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import {
   findOwedDelivery,
-  prepareDelivery,
+  prepareUnsignedDelivery,
   type PrepareDeliveryDeps,
 } from '../../../src/tasks/callbacks/owed-delivery.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
@@ -58,7 +58,7 @@ function deliveryDeps(): PrepareDeliveryDeps {
 
 async function prepared(deps: PrepareDeliveryDeps, deliveryId: string) {
   const delivery = (await findOwedDelivery(deps.db, deliveryId)) ?? assert.fail('nothing is owed');
-  return { ...delivery, ...(await prepareDelivery(deps, delivery)) };
+  return { ...delivery, ...(await prepareUnsignedDelivery(deps, delivery)) };
 }
 
 for (const { title, endsFirst } of [
@@ -68,7 +68,7 @@ for (const { title, endsFirst } of [
   test(`a closed account gets no callback for ${title}`, async () => {
     const { db } = database;
     const posted: string[] = [];
-    const sendCallback = createSendCallback({
+    const sendCallback = createSendCallbackActivity({
       ...deliveryDeps(),
       events: silentEvents,
       sender: unlimitedSender(({ url }) => {
@@ -107,7 +107,7 @@ test('a delivery that has ended sends nothing and counts nothing, and a repeated
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
   const counted: unknown[] = [];
-  const sendCallback = createSendCallback({
+  const sendCallback = createSendCallbackActivity({
     ...deliveryDeps(),
     events: eventsInto('callback_attempted', ({ status, durationMs }) => counted.push([status, durationMs])),
     sender: unlimitedSender(({ url }) => {
@@ -212,7 +212,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   };
   const order = { deliveryId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
   const attempt = (using: SendCallbackDeps) =>
-    silentActivity({ workflowId: taskId }, () => createSendCallback(using)(order));
+    silentActivity({ workflowId: taskId }, () => createSendCallbackActivity(using)(order));
   const dying = interruptedParts(workerParts(db, folder, []), { call: 7, when: 'before' });
   await assert.rejects(attempt({ ...deps, db: dying.parts.db }), Killed);
   assert.deepEqual(dying.calls, [

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import {
   type DeliveryState,
   findDelivery,
@@ -42,7 +42,7 @@ const [secondMs, minuteMs] = [1_000, 60_000];
 const url = 'http://old.test/';
 type Row = Readonly<Record<string, unknown>>;
 
-async function nowMs(db: Runner): Promise<number> {
+async function nowMs(db: StatementRunner): Promise<number> {
   const text = 'select floor(extract(epoch from now()) * 1000)::bigint as at';
   return (await db.run<{ at: number }>({ name: 'test-now-ms', text }))[0]?.at ?? assert.fail();
 }
@@ -50,20 +50,20 @@ async function nowMs(db: Runner): Promise<number> {
 /** The columns of a delivery in a state. */
 const ended = (state: DeliveryState, agoMs = 0) => ({ state, finished_at: state === 'pending' ? null : ago(agoMs) });
 
-async function addCallback(db: Runner, row: Row = {}, of = accountId): Promise<string> {
+async function addCallback(db: StatementRunner, row: Row = {}, of = accountId): Promise<string> {
   const id = await insertTask(db, of, failedAgo(0));
   await insertRow(db, 'callback_deliveries', { id, task_id: id, account_id: of, url, ...row });
   return id;
 }
 
-async function addEvent(db: Runner, row: Row = {}, of = accountId): Promise<string> {
+async function addEvent(db: StatementRunner, row: Row = {}, of = accountId): Promise<string> {
   const id = randomUUID();
   const about = { id, account_id: of, event: 'balance.low', details: '{}', url };
   await insertRow(db, 'callback_deliveries', { ...about, ...row });
   return id;
 }
 
-async function addAttempt(db: Runner, deliveryId: string, row: Row = {}, attempt = 1): Promise<void> {
+async function addAttempt(db: StatementRunner, deliveryId: string, row: Row = {}, attempt = 1): Promise<void> {
   const made = { delivery_id: deliveryId, attempt, started_at: ago(0), duration_ms: 5 };
   await insertRow(db, 'callback_attempts', { ...made, ...row });
 }

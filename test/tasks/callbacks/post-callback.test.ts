@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import {
-  type CallbackToPost,
+  type CallbackToSignAndPost,
   createCallbackSender,
-  type PreparedCallback,
+  type UnsignedCallback,
 } from '../../../src/tasks/callbacks/post-callback.ts';
-import type { PostAnswer as Answer } from '../../../src/platform/outbound/body/read-response.ts';
+import type { AnswerWithIsPublic as Answer } from '../../../src/platform/outbound/body/read-response.ts';
 import type { PostOptions } from '../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { newCallbackSecret } from '../../../src/platform/secrets/secret-box.ts';
@@ -18,11 +18,11 @@ const body = JSON.stringify({ code: 200, msg: 'success', data: { prompt: 'ünïc
 const nowSeconds = Math.floor(Date.now() / 1000);
 
 /** The native format adds no headers. */
-const native: CallbackToPost['format'] = { callbackHeaders: () => ({}) };
+const native: CallbackToSignAndPost['format'] = { callbackHeaders: () => ({}) };
 
 /** `prepare` replaces a part of what is prepared. */
-type CallbackChanges = Partial<CallbackToPost> & {
-  readonly prepare?: () => Promise<Partial<PreparedCallback>>;
+type CallbackChanges = Partial<CallbackToSignAndPost> & {
+  readonly prepare?: () => Promise<Partial<UnsignedCallback>>;
 };
 
 type Play = (options: PostOptions) => Promise<Answer>;
@@ -95,7 +95,7 @@ test('an attempt has the headers of its format, which are made of what is sent a
     sent.push(options);
     return answering(204)(options);
   };
-  const callbackHeaders: CallbackToPost['format']['callbackHeaders'] = (callback) => ({
+  const callbackHeaders: CallbackToSignAndPost['format']['callbackHeaders'] = (callback) => ({
     'x-made-of': JSON.stringify(callback),
     'webhook-id': 'other',
   });

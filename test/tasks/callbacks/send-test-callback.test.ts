@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import type { ReceiverError } from '../../../src/tasks/callbacks/receiver-error.ts';
+import type { ReceiverErrorKind } from '../../../src/tasks/callbacks/receiver-error.ts';
 import { createTestCallbackSender } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
@@ -14,7 +14,7 @@ import { type HttpService, startHttpService } from '../../support/service/http-s
 import { askWith, dataOf } from '../../support/service/operator-key.ts';
 
 let service: HttpService;
-let answerOf: () => Promise<number | ReceiverError> = () => Promise.resolve(204);
+let answerOf: () => Promise<number | ReceiverErrorKind> = () => Promise.resolve(204);
 const sent: object[] = [];
 before(async () => {
   service = await startHttpService({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { findTask, beginGeneration } from '../../../src/tasks/task-rows.ts';
+import { findTask, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
@@ -54,7 +54,7 @@ test('200 a waiting task without a workflow is refunded at once, and repeated re
 
 test('200 a generating task is refunded, stopped, and its callback is told of', async () => {
   const taskId = await created({ callBackUrl: 'http://receiver.test/' });
-  await beginGeneration(service.database.db, taskId);
+  await beginGenerationAttempt(service.database.db, taskId);
   assert.equal((await cancel({ taskId })).json.data['cancelled'], true);
   assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: true, hasEvent: false }]);
 });

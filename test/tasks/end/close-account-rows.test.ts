@@ -10,7 +10,7 @@ import { createUser } from '../../../src/accounts/people/users.ts';
 import { createOneTimeLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import {
   closeAccountAs,
   closeOwnAccount,
@@ -18,7 +18,7 @@ import {
   isClosing,
   listAccountUploads,
   listOpenClosures,
-  listTasksToEmpty,
+  listTasksOfClosedAccount,
 } from '../../../src/tasks/end/close-account-rows.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -34,12 +34,12 @@ before(async () => {
 });
 after(() => database.close());
 
-const run = (db: Runner, text: string, values: readonly unknown[] = []) =>
+const run = (db: StatementRunner, text: string, values: readonly unknown[] = []) =>
   db.run({ name: 'test-closing', text, plannedAnew: true }, values);
-const countOf = async (db: Runner, what: string): Promise<unknown> =>
+const countOf = async (db: StatementRunner, what: string): Promise<unknown> =>
   (await run(db, `select count(*)::int as rows from ${what}`))[0]?.['rows'];
 
-async function addAccess(db: Runner, of: string) {
+async function addAccess(db: StatementRunner, of: string) {
   const newUser = async (isOperator = false) => {
     const email = `${randomUUID()}@example.com`;
     const { userId } = await createUser(db, { email, passwordHash: undefined, isOperator });
@@ -56,7 +56,7 @@ async function addAccess(db: Runner, of: string) {
   return { member, operator, elsewhere };
 }
 
-async function accessOf(db: Runner, of: string) {
+async function accessOf(db: StatementRunner, of: string) {
   const { suspendedAt, closedAt } = (await findAccount(db, of)) ?? assert.fail();
   const keys = (await listApiKeys(db, of)).map(({ name, revokedAt }) => [name, revokedAt]);
   const where = `where account_id = '${of}'`;
@@ -148,7 +148,7 @@ test('the tasks of an account are listed from the newest on, with what is left o
       expected.push({ taskId, isEmpty });
     }
     await insertTask(db, otherAccountId);
-    const list = (limit: number, from?: string) => listTasksToEmpty(db, accountId, { after: from, limit });
+    const list = (limit: number, from?: string) => listTasksOfClosedAccount(db, accountId, { after: from, limit });
     assert.deepEqual(await list(9), expected);
     assert.deepEqual([await list(2), await list(9, expected[1]?.taskId)], [expected.slice(0, 2), expected.slice(2)]);
   }));

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import type { Role } from '../../../src/accounts/people/role.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
-import { markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';

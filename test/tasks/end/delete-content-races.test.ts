@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
-import { deleteTaskContent } from '../../../src/tasks/end/content-deletion.ts';
+import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-deletion-rows.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { requestRedelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -103,7 +103,7 @@ for (const who of people) {
     const { db } = service.database;
     const taskId = await ended();
     const task = (await findTask(db, taskId)) ?? assert.fail();
-    const commit = await held((run) => deleteTaskContent({ run }, task, []));
+    const commit = await held((run) => deleteTaskContentInDatabase({ run }, task, []));
     const asked = redelivering[who](taskId);
     await settledOrBlocked(db, asked);
     await commit();

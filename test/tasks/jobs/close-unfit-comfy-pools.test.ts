@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCatalogueFile } from '../../../src/catalogue/file/catalogue-file.ts';
+import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pools.ts';
 import { holdPoolForOperator, listPools, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
@@ -29,7 +29,7 @@ test('each workflow that its server cannot run closes its pool and is reported o
     '/x/fits.json': { '1': prompt },
     '/x/second.json': unknown('QqqSecond'),
   };
-  const catalogue = readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
+  const catalogue = readCatalogueOrThrow({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
   const { log, lines } = recordLog();
   const given = { catalogue: () => catalogue, readSecret: () => () => '', own: [], log };
   const reasons = async () =>

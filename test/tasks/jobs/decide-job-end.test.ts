@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openProvider } from '../../../src/providers/open-providers.ts';
-import type { Cost, UpstreamError } from '../../../src/providers/provider-contract.ts';
+import { providerWithTermsAndPoller } from '../../../src/providers/open-providers.ts';
+import type { Cost, UpstreamErrorReason } from '../../../src/providers/provider-contract.ts';
 import {
   coolDown,
-  endAfterCancel,
+  jobEndAfterCancel,
   endFailedJob,
-  endJob,
-  endJobWithTaskFailure,
+  endAndCountJob,
+  endJobAndRecordTaskFailure,
   endLostJob,
 } from '../../../src/tasks/jobs/decide-job-end.ts';
 import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
@@ -29,7 +29,7 @@ test('the end of a lost job and its resubmission are counted once, by the attemp
   const { taskId } = waiter;
   const { pool } = stage;
   const { provider } = createFakeUpstream({ name });
-  const open = openProvider(provider, { ...provider.config, failedJobs: 'free', onLostJob: 'resubmit' });
+  const open = providerWithTermsAndPoller(provider, { ...provider.config, failedJobs: 'free', onLostJob: 'resubmit' });
   const events = recordEvents('job_ended', 'provider_resubmission');
   const deps = { db: stage.db, log: recordLog().log, events };
   const attempt = { deps, task: { taskId, param: taskParam('lost') } };
@@ -50,7 +50,12 @@ async function runningJob(terms: FakeTerms) {
   await stage.intend(waiter);
   const { taskId } = waiter;
   const { provider } = createFakeUpstream({ name });
-  const open = openProvider(provider, { ...provider.config, failedJobs: 'free', onLostJob: 'fail', ...terms });
+  const open = providerWithTermsAndPoller(provider, {
+    ...provider.config,
+    failedJobs: 'free',
+    onLostJob: 'fail',
+    ...terms,
+  });
   const param = taskParam('a boat');
   const { log, lines } = recordLog();
   const attempt = { deps: { db: stage.db, log, events: silentEvents }, task: { taskId, param } };
@@ -63,8 +68,8 @@ async function runningJob(terms: FakeTerms) {
   return { waiter, attempt, job, rows, input: param.input, lines, about };
 }
 
-const upstream: UpstreamError = { kind: 'upstream', detail: 'out of memory' };
-const content = (about: NonNullable<UpstreamError['about']>): UpstreamError => ({
+const upstream: UpstreamErrorReason = { kind: 'upstream', detail: 'out of memory' };
+const content = (about: NonNullable<UpstreamErrorReason['about']>): UpstreamErrorReason => ({
   kind: 'content',
   about,
   detail: 'a face',
@@ -147,20 +152,20 @@ test('of two ends of a job the first one counts', async () => {
   const { failed, timeout } = providerFailures;
   const fail = { outcome: 'fail', detail: 'first' } as const;
   const late = { outcome: 'abandoned', detail: 'second' } as const;
-  const first = await endJobWithTaskFailure(decided.attempt, decided.job, failed, fail);
+  const first = await endJobAndRecordTaskFailure(decided.attempt, decided.job, failed, fail);
   assert.deepEqual(first, { kind: 'task_failed', failure: failed, detail: 'first' });
-  const second = await endJobWithTaskFailure(decided.attempt, decided.job, timeout, late);
+  const second = await endJobAndRecordTaskFailure(decided.attempt, decided.job, timeout, late);
   assert.deepEqual(second, { kind: 'task_failed', failure: failed });
-  assert.equal(await endJob(open.attempt.deps, open.job, fail), true);
-  assert.equal(await endJob(open.attempt.deps, open.job, late), false);
-  assert.equal((await endJobWithTaskFailure(open.attempt, open.job, timeout, late)).kind, 'undecided');
+  assert.equal(await endAndCountJob(open.attempt.deps, open.job, fail), true);
+  assert.equal(await endAndCountJob(open.attempt.deps, open.job, late), false);
+  assert.equal((await endJobAndRecordTaskFailure(open.attempt, open.job, timeout, late)).kind, 'undecided');
 });
 
 test('a job that was canceled is settled if it has stopped, and its cost stays if it is known', () => {
   const end = (isSettled: boolean, cost: 'unknown' | undefined) => ({ outcome: 'abandoned', cost, isSettled });
-  assert.deepEqual(endAfterCancel('cancelled', { hasCost: false }), end(true, 'unknown'));
-  assert.deepEqual(endAfterCancel('ended', { hasCost: true }), end(true, undefined));
-  assert.deepEqual(endAfterCancel(undefined, { hasCost: false }), end(false, 'unknown'));
+  assert.deepEqual(jobEndAfterCancel('cancelled', { hasCost: false }), end(true, 'unknown'));
+  assert.deepEqual(jobEndAfterCancel('ended', { hasCost: true }), end(true, undefined));
+  assert.deepEqual(jobEndAfterCancel(undefined, { hasCost: false }), end(false, 'unknown'));
 });
 
 const [secondMs, hourMs] = [1_000, 3_600_000];

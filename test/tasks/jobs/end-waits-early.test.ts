@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
-import { maxRetried, retryProviderAs, retryTaskAs } from '../../../src/tasks/jobs/end-waits-early.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import { maxWokenTasks, endWaitsForProviderAs, endWaitOfTaskAs } from '../../../src/tasks/jobs/end-waits-early.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { shell } from '../../support/service/person.ts';
@@ -18,12 +18,12 @@ before(async () => {
 after(() => database.close());
 
 /** Pools whose cooldown lasts for so many milliseconds more. */
-async function addPools(db: Runner, pools: Readonly<Record<string, number>>): Promise<void> {
+async function addPools(db: StatementRunner, pools: Readonly<Record<string, number>>): Promise<void> {
   for (const [pool, ms] of Object.entries(pools))
     await insertRow(db, 'provider_pools', { pool, provider: pool.split('/')[0], failures: 2, cooling_until: ago(-ms) });
 }
 
-async function coolingOf(db: Runner): Promise<Readonly<Record<string, number>>> {
+async function coolingOf(db: StatementRunner): Promise<Readonly<Record<string, number>>> {
   const text = `
 select pool, failures, (extract(epoch from cooling_until - now()) * 1000)::float8 as ms from provider_pools order by pool`;
   const rows = await db.run<{ pool: string; failures: number; ms: number }>({ name: 'test-cooling', text });
@@ -34,14 +34,14 @@ select pool, failures, (extract(epoch from cooling_until - now()) * 1000)::float
   return Object.fromEntries(rows.map(({ pool, ms }) => [pool, ms]));
 }
 
-async function wait(db: Runner, pool: string, ticket = 1, queuedMs = 0, taskId?: string): Promise<string> {
+async function wait(db: StatementRunner, pool: string, ticket = 1, queuedMs = 0, taskId?: string): Promise<string> {
   const of = taskId ?? (await insertTask(db, accountId));
   const row = { pool, task_id: of, account_id: accountId, ticket, queued_at: ago(queuedMs), due_at: ago(0) };
   await insertRow(db, 'slot_waits', row);
   return of;
 }
 
-const actionsOf = async (db: Runner) =>
+const actionsOf = async (db: StatementRunner) =>
   (await listOperatorActions(db, { limit: 100 })).map(({ action, accountId: of, taskId, details }) => ({
     action,
     of,
@@ -58,10 +58,10 @@ test('a retry of a task ends the cooldowns that it waits for, and no other ones,
     await wait(db, 'c/1');
     const ended = await wait(db, 'c/1', 1, 0, await insertTask(db, accountId, failedAgo(0)));
     const reason = 'it works again';
-    assert.deepEqual(await retryTaskAs(db, shell, { taskId: ended, reason }), { isRetried: false });
-    assert.equal(await retryTaskAs(db, shell, { taskId: randomUUID(), reason }), undefined);
+    assert.deepEqual(await endWaitOfTaskAs(db, shell, { taskId: ended, reason }), { isRetried: false });
+    assert.equal(await endWaitOfTaskAs(db, shell, { taskId: randomUUID(), reason }), undefined);
     assert.deepEqual([await actionsOf(db), await coolingOf(db)], [[], { 'a/1': 5, 'b/1': -5, 'c/1': 5, 'd/1': 5 }]);
-    assert.deepEqual(await retryTaskAs(db, shell, { taskId, reason }), { isRetried: true });
+    assert.deepEqual(await endWaitOfTaskAs(db, shell, { taskId, reason }), { isRetried: true });
     assert.deepEqual(await coolingOf(db), { 'a/1': 0, 'b/1': -5, 'c/1': 5, 'd/1': 0 });
     assert.deepEqual(await actionsOf(db), [{ action: 'tasks.retry', of: accountId, taskId, details: { reason } }]);
   }));
@@ -85,7 +85,7 @@ test('a retry of a provider wakes the first tasks of its queues, then those whos
     await follows(failedAgo(0));
     await wait(db, 'b/1', 1, 0, await follows({}));
     const reason = 'it works again';
-    const woken = await retryProviderAs(db, shell, { provider: 'a', reason });
+    const woken = await endWaitsForProviderAs(db, shell, { provider: 'a', reason });
     assert.deepEqual(woken, [first, second, third, earlier, later]);
     assert.deepEqual(await coolingOf(db), { 'a/1': 0, 'a/2': -5, 'b/1': 5 });
     const details = { provider: 'a', tasks: 5, reason };
@@ -98,7 +98,7 @@ test('a retry of a provider wakes a hundred tasks at most, those that have waite
     await addPools(db, { 'a/1': 5 });
     const waiting: string[] = [];
     while (waiting.length <= 100) waiting.push(await wait(db, 'a/1', 7, 1_000 - waiting.length));
-    const woken = await retryProviderAs(db, shell, { provider: 'a', reason: 'it works again' });
-    assert.equal(maxRetried, 100);
+    const woken = await endWaitsForProviderAs(db, shell, { provider: 'a', reason: 'it works again' });
+    assert.equal(maxWokenTasks, 100);
     assert.deepEqual([...woken].toSorted(), waiting.slice(0, 100).toSorted());
   }));

@@ -7,10 +7,10 @@ import {
   intendReservedJob,
   listClaimedJobs,
   recordCreatedJob,
-  recordCreateResponse,
-  recordLostRun,
+  recordUnusableCreateResponse,
+  incrementLostRuns,
 } from '../../../src/tasks/jobs/job-creates.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -26,14 +26,18 @@ const minuteMs = 60_000;
 const pool = 'upstream/m';
 type Row = Readonly<Record<string, unknown>>;
 
-async function addJob(db: Runner, row: Row, taskId?: string, ordinal = 1) {
+async function addJob(db: StatementRunner, row: Row, taskId?: string, ordinal = 1) {
   const of = taskId ?? (await insertTask(db, accountId));
   await insertRow(db, 'provider_jobs', { task_id: of, ordinal, provider: 'upstream', pool, ...row });
   return { taskId: of, ordinal };
 }
 
 /** These columns of a job; times as whether they are set. */
-async function columnsOf(db: Runner, { taskId, ordinal }: { taskId: string; ordinal: number }, columns: string) {
+async function columnsOf(
+  db: StatementRunner,
+  { taskId, ordinal }: { taskId: string; ordinal: number },
+  columns: string,
+) {
   const text = `select ${columns} from provider_jobs where task_id = $1 and ordinal = $2`;
   return (await db.run({ name: 'test-columns', text, plannedAnew: true }, [taskId, ordinal]))[0];
 }
@@ -150,11 +154,14 @@ test('an answer without a job is kept for operators, up to its limit, and lost r
       await addJob(db, { ...unanswered, job_id: 'made' }),
       await addJob(db, { ...unanswered, outcome: 'fail' }),
     ];
-    for (const one of [job, ...others.slice(1)]) await recordCreateResponse(db, one, 'x'.repeat(8193));
+    for (const one of [job, ...others.slice(1)]) await recordUnusableCreateResponse(db, one, 'x'.repeat(8193));
     const details = async () => Promise.all([job, ...others].map((one) => columnsOf(db, one, 'detail, lost_runs')));
     const untouched = { detail: null, lost_runs: 0 };
     assert.deepEqual(await details(), [{ detail: 'x'.repeat(8192), lost_runs: 0 }, untouched, untouched, untouched]);
-    assert.deepEqual([await recordLostRun(db, job), await recordLostRun(db, job)], [{ lostRuns: 1 }, { lostRuns: 2 }]);
+    assert.deepEqual(
+      [await incrementLostRuns(db, job), await incrementLostRuns(db, job)],
+      [{ lostRuns: 1 }, { lostRuns: 2 }],
+    );
     assert.deepEqual(
       (await details()).map((one): unknown => one?.['lost_runs']),
       [2, 0, 0, 0],

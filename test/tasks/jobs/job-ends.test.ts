@@ -3,14 +3,14 @@ import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import {
   endProviderJob,
-  listUnsettledJobs,
+  listLeftoverJobs,
   recordLateSuccess,
   freeSlotAndRecordCost,
-  settleProviderJob,
+  recordLeftoverJobEnd,
   succeedProviderJob,
-  type UnsettledJob,
+  type LeftoverJob,
 } from '../../../src/tasks/jobs/job-ends.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
@@ -27,16 +27,16 @@ const pool = 'upstream/m';
 const estimate = { cost_micros: 500, cost_currency: 'USD', cost_basis: 'estimated' };
 const running = { job_id: 'job', intended_at: ago(3 * minuteMs), submitted_at: ago(2 * minuteMs), ...estimate };
 
-async function addJob(db: Runner, taskId: string, row: Readonly<Record<string, unknown>>, ordinal = 1) {
+async function addJob(db: StatementRunner, taskId: string, row: Readonly<Record<string, unknown>>, ordinal = 1) {
   await insertRow(db, 'provider_jobs', { task_id: taskId, ordinal, provider: 'upstream', pool, ...row });
   return { taskId, ordinal };
 }
 
-const newJob = async (db: Runner, row: Readonly<Record<string, unknown>> = running) =>
+const newJob = async (db: StatementRunner, row: Readonly<Record<string, unknown>> = running) =>
   addJob(db, await insertTask(db, accountId), row);
 
 /** What the database has of a job; times are milliseconds since then. */
-async function rowOf(db: Runner, { taskId, ordinal }: { readonly taskId: string; readonly ordinal: number }) {
+async function rowOf(db: StatementRunner, { taskId, ordinal }: { readonly taskId: string; readonly ordinal: number }) {
   const since = (column: string) => `(extract(epoch from now() - ${column}) * 1000)::int as ${column}`;
   const text = `
 select outcome, detail, fail_code, fail_msg, is_repeatable, cost_micros, cost_currency, cost_basis, sent_input,
@@ -117,7 +117,7 @@ test('a job that is certainly free costs nothing, one of unknown cost has none, 
       const job = { provider: 'upstream', pool, outcome: 'abandoned', ...fields } as const;
       const by = { outcome: 'abandoned', cost } as const;
       assert.deepEqual(await endProviderJob(db, { ...ended, ...by }), { ...job, runMs: 2 * minuteMs });
-      const { isFirst, ...rest } = { isFirst: true, ...(await settleProviderJob(db, { ...settled, ...by })) };
+      const { isFirst, ...rest } = { isFirst: true, ...(await recordLeftoverJobEnd(db, { ...settled, ...by })) };
       assert.deepEqual([isFirst, rest], [true, { ...job, runMs: 3 * minuteMs }]);
       const row = { ...open, ...columns, outcome: 'abandoned', ended_at: 0 };
       assert.deepEqual([await rowOf(db, ended), await rowOf(db, settled)], [row, { ...row, settled_at: 0 }]);
@@ -162,7 +162,7 @@ test('a success becomes a late one with its task, once, and no other job does', 
 test('jobs of ended tasks that may still run are listed, the oldest first, each once over all pages', () =>
   rolledBack(database.db, async (db) => {
     const dayMs = 24 * 60 * minuteMs;
-    const expected: UnsettledJob[] = [];
+    const expected: LeftoverJob[] = [];
     const unanswered = (ms: number) => ({ job_id: null, intended_at: ago(ms) });
     for (const [ended, row, isOld] of [
       [failedAgo(dayMs + 1), { ...running, intended_at: ago(9 * dayMs) }, true],
@@ -184,10 +184,10 @@ test('jobs of ended tasks that may still run are listed, the oldest first, each 
     const last = expected.at(-1) ?? assert.fail();
     const second = await addJob(db, last.taskId, unanswered(minuteMs + 1), 2);
     expected.push({ ...last, ...second });
-    const list = (limit: number, from?: UnsettledJob) =>
-      listUnsettledJobs(db, { minAgeMs: minuteMs, after: from, limit });
+    const list = (limit: number, from?: LeftoverJob) =>
+      listLeftoverJobs(db, { minAgeMs: minuteMs, after: from, limit });
     assert.deepEqual(await list(100), expected);
-    const pages: UnsettledJob[] = [];
+    const pages: LeftoverJob[] = [];
     for (let page = await list(1); page.length > 0; page = await list(1, page.at(-1))) pages.push(...page);
     assert.deepEqual(pages, expected);
   }));
@@ -200,7 +200,7 @@ test('a job is settled once, its end is counted once, and a video that arrives a
     const late = await newJob(db, { ...sent, outcome: 'abandoned', ended_at: ago(minuteMs) });
     const failed = await newJob(db, { ...sent, outcome: 'fail', ended_at: ago(minuteMs) });
     const settle = async (job: typeof first, outcome: 'abandoned' | 'late_success') =>
-      (await settleProviderJob(db, { ...job, outcome }))?.outcome;
+      (await recordLeftoverJobEnd(db, { ...job, outcome }))?.outcome;
     assert.equal(await settle(first, 'abandoned'), 'abandoned');
     assert.equal(await settle(first, 'late_success'), undefined, 'it was settled');
     assert.equal(await settle(ended, 'abandoned'), undefined, 'its end was counted before');

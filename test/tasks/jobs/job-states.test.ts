@@ -6,7 +6,7 @@ import {
   endProviderJob,
   recordLateSuccess,
   freeSlotAndRecordCost,
-  settleProviderJob,
+  recordLeftoverJobEnd,
   succeedProviderJob,
 } from '../../../src/tasks/jobs/job-ends.ts';
 import {
@@ -14,7 +14,7 @@ import {
   jobOutcomes,
   type JobState,
   jobStateRules,
-  jobStates,
+  jobStateTable,
 } from '../../../src/tasks/jobs/job-states.ts';
 import { costBases, type JobRowKey } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { cooldownReasons, providerSwitchPositions, takesSlotSql } from '../../../src/tasks/jobs/provider-pools.ts';
@@ -41,12 +41,12 @@ const accept = (job: JobRowKey) => recordCreatedJob(database.db, { ...job, jobId
 const endUpstream = (job: JobRowKey) => freeSlotAndRecordCost(database.db, job);
 const end = (outcome: JobOutcome) => (job: JobRowKey) => endProviderJob(database.db, { ...job, outcome });
 const succeed = ({ taskId }: JobRowKey) => succeedProviderJob(database.db, taskId);
-const arriveLate = (job: JobRowKey) => settleProviderJob(database.db, { ...job, outcome: 'late_success' });
+const arriveLate = (job: JobRowKey) => recordLeftoverJobEnd(database.db, { ...job, outcome: 'late_success' });
 
 type Move = (job: JobRowKey) => Promise<unknown>;
 /** What makes each change of the table. A change that the table gains needs an entry here. */
 const moves: {
-  readonly [From in JobState]: { readonly [To in (typeof jobStates)[From]['leadsTo'][number]]: Move };
+  readonly [From in JobState]: { readonly [To in (typeof jobStateTable)[From]['leadsTo'][number]]: Move };
 } = {
   reserved: {
     unanswered: (job) => intend(job),
@@ -122,7 +122,7 @@ async function stateOf({ taskId, ordinal }: JobRowKey): Promise<string | undefin
   return row?.state;
 }
 
-const states = Object.keys(jobStates) as JobState[]; // the keys of the declaration
+const states = Object.keys(jobStateTable) as JobState[]; // the keys of the declaration
 
 test('each change of the table is made by a statement', async () => {
   for (const from of states) for (const to of jobStateRules[from].leadsTo) await move(await jobIn(from), from, to);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema.ts';
+import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
 import { ago, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -27,20 +27,20 @@ function sold(...providers: readonly string[]): ReadonlyMap<string, CatalogueMod
   return new Map([[model.model, model]]);
 }
 
-async function cool(db: Runner, provider: string, reason: string, ms: number, failures = 1): Promise<void> {
+async function cool(db: StatementRunner, provider: string, reason: string, ms: number, failures = 1): Promise<void> {
   const row = { pool: `${provider}/model`, provider, failures, cooling_reason: reason, cooling_until: ago(-ms) };
   await insertRow(db, 'provider_pools', row);
 }
 
 /** Jobs that ended so long ago. */
-async function endJobs(db: Runner, provider: string, jobs: number, row: Readonly<Record<string, unknown>>) {
+async function endJobs(db: StatementRunner, provider: string, jobs: number, row: Readonly<Record<string, unknown>>) {
   for (let ended = 0; ended < jobs; ended += 1) {
     const job = { task_id: await insertTask(db, accountId), ordinal: 1, provider, pool: `${provider}/model` };
     await insertRow(db, 'provider_jobs', { ...job, intended_at: ago(hourMs), ended_at: ago(minuteMs), ...row });
   }
 }
 
-async function addWaiting(db: Runner, provider: string, tasks: number): Promise<void> {
+async function addWaiting(db: StatementRunner, provider: string, tasks: number): Promise<void> {
   const text = `
 with waiting as (
   insert into tasks (id, account_id, model, param, price_name, credits_charged, request_sha256, deadline_ms)
@@ -51,7 +51,7 @@ insert into slot_waits (pool, task_id, account_id, ticket, due_at) select $2, id
   await db.run({ name: 'test-waiting', text }, [accountId, `${provider}/model`, tasks]);
 }
 
-async function nowMs(db: Runner): Promise<number> {
+async function nowMs(db: StatementRunner): Promise<number> {
   const text = 'select floor(extract(epoch from now()) * 1000)::bigint as at';
   return (await db.run<{ at: number }>({ name: 'test-now-ms', text }))[0]?.at ?? assert.fail();
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import {
   closeBreaker,
   endCooldown,
@@ -28,14 +28,14 @@ const minuteMs = 60_000;
 
 type Pool = readonly [failures: number, reason: string | null, coolingMs: number | null];
 
-async function addPools(db: Runner, pools: Readonly<Record<string, Pool>>): Promise<void> {
+async function addPools(db: StatementRunner, pools: Readonly<Record<string, Pool>>): Promise<void> {
   for (const [pool, [failures, reason, coolingMs]] of Object.entries(pools)) {
     const cooling = { cooling_reason: reason, cooling_until: coolingMs === null ? null : ago(-coolingMs) };
     await insertRow(db, 'provider_pools', { pool, provider: pool.split('/')[0], failures, ...cooling });
   }
 }
 
-async function poolsOf(db: Runner): Promise<Readonly<Record<string, Pool>>> {
+async function poolsOf(db: StatementRunner): Promise<Readonly<Record<string, Pool>>> {
   const text = `
 select pool, failures, cooling_reason as reason, (extract(epoch from cooling_until - now()) * 1000)::float8 as ms
 from provider_pools order by pool`;

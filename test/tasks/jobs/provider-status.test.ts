@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInCatalogue } from '../../../src/catalogue/file/catalogue-file.ts';
+import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { listPools, type PoolState, type StoredSwitch } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { listClaimedJobs, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { endProviderJob, freeSlotAndRecordCost, settleProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
+import { endProviderJob, freeSlotAndRecordCost, recordLeftoverJobEnd } from '../../../src/tasks/jobs/job-ends.ts';
 import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools.ts';
 import { type Admission, reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -117,7 +117,7 @@ test('a create without a response and an abandoned job take a slot until their e
   await endProviderJob(stage.db, { taskId: abandoned.taskId, ordinal: 1, outcome: 'abandoned', failure });
   await later(3600);
   assert.equal(await kindOf(reserve(next, 2)), 'full');
-  await settleProviderJob(stage.db, { taskId: abandoned.taskId, ordinal: 1, outcome: 'abandoned' });
+  await recordLeftoverJobEnd(stage.db, { taskId: abandoned.taskId, ordinal: 1, outcome: 'abandoned' });
   assert.equal(await kindOf(reserve(next, 2)), 'granted');
   await endProviderJob(stage.db, { taskId: silent.taskId, ordinal: 1, outcome: 'abandoned', isSettled: true });
   assert.equal(await kindOf(reserve(await newTask(accountId), 2)), 'granted');

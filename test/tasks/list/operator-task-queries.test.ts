@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { readNumberedPage } from '../../../src/tasks/list/numbered-task-pages.ts';
 import {
   countEndedTasks,
@@ -33,7 +33,7 @@ const success = (ms: number, videoKey = 'v') => ({
   result: JSON.stringify({ videoKey }),
   completed_at: ago(ms),
 });
-const newTask = (db: Runner, row: Readonly<Record<string, unknown>> = {}) => insertTask(db, accountId, row);
+const newTask = (db: StatementRunner, row: Readonly<Record<string, unknown>> = {}) => insertTask(db, accountId, row);
 
 test('ended tasks are counted by state and code since a time, with what was refunded', () =>
   rolledBack(database.db, async (db) => {

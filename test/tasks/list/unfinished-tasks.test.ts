@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { Runner } from '../../../src/platform/database/statement.ts';
-import { listExpiredMedia, markMediaDeleted } from '../../../src/tasks/end/expired-media.ts';
-import { countStuckTasks, listUnfinishedTasks, markStuck } from '../../../src/tasks/list/unfinished-tasks.ts';
+import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import { listExpiredMedia, markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
+import { countStuckTasks, listUnfinishedTasks, recordStuckSince } from '../../../src/tasks/list/unfinished-tasks.ts';
 import { listDueTerminations, removeTermination } from '../../../src/tasks/list/workflow-terminations.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -22,7 +22,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const succeededAgo = (ms: number) => ({ state: 'success', result: '{}', completed_at: ago(ms) });
 type Row = Readonly<Record<string, unknown>>;
-const newTask = (db: Runner, row: Row = {}) => insertTask(db, accountId, row);
+const newTask = (db: StatementRunner, row: Row = {}) => insertTask(db, accountId, row);
 
 test('unfinished tasks are listed from their age on, the oldest first, with how long they ran', () =>
   rolledBack(database.db, async (db) => {
@@ -82,14 +82,14 @@ test('unfinished tasks are listed from their age on, the oldest first, with how 
 test('a stuck task is marked when that is new, and only an unfinished one counts', () =>
   rolledBack(database.db, async (db) => {
     const [taskId, ended, other] = [await newTask(db), await newTask(db, failedAgo(0)), await newTask(db)];
-    assert.deepEqual(await markStuck(db, taskId, 1_000), { id: taskId });
-    assert.equal(await markStuck(db, taskId, 1_000), undefined);
-    assert.deepEqual(await markStuck(db, taskId, 2_000), { id: taskId });
-    assert.equal(await markStuck(db, ended, 1_000), undefined);
-    assert.equal(await markStuck(db, other, undefined), undefined);
+    assert.deepEqual(await recordStuckSince(db, taskId, 1_000), { id: taskId });
+    assert.equal(await recordStuckSince(db, taskId, 1_000), undefined);
+    assert.deepEqual(await recordStuckSince(db, taskId, 2_000), { id: taskId });
+    assert.equal(await recordStuckSince(db, ended, 1_000), undefined);
+    assert.equal(await recordStuckSince(db, other, undefined), undefined);
     await newTask(db, { ...failedAgo(0), stuck_since: ago(0) });
     assert.deepEqual(await countStuckTasks(db), { tasks: 1 });
-    assert.deepEqual(await markStuck(db, taskId, undefined), { id: taskId });
+    assert.deepEqual(await recordStuckSince(db, taskId, undefined), { id: taskId });
     assert.deepEqual(await countStuckTasks(db), { tasks: 0 });
   }));
 

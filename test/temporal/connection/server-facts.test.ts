@@ -12,9 +12,9 @@ import {
 import { registerSearchAttributes } from '../../../src/temporal/connection/search-attributes.ts';
 import { deleteTaskHistories } from '../../../src/temporal/engine/delete-task-histories.ts';
 import { describeTaskWorkflow } from '../../../src/temporal/engine/describe-workflow.ts';
-import { endRetryPauses } from '../../../src/temporal/engine/end-retry-pauses.ts';
+import { endRetryPausesOfTask } from '../../../src/temporal/engine/end-retry-pauses.ts';
 import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
-import { createMissingSchedule, readSchedule, runReconcile } from '../../../src/temporal/schedules/schedules.ts';
+import { createMissingSchedule, readScheduleState, runReconcile } from '../../../src/temporal/schedules/schedules.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 
 // What Temporal is asked about, and how long each call may take.
@@ -205,12 +205,12 @@ const calls: readonly (readonly [
   ],
   [
     'a retry',
-    (client) => endRetryPauses(client, 't'),
+    (client) => endRetryPausesOfTask(client, 't'),
     [short, short],
     { describeWorkflowExecution: { ...running, pendingActivities: [{ nextAttemptScheduleTime: seconds(1) }] } },
   ],
   ['a new schedule', (client) => createMissingSchedule(client, queues, 'reconcile'), [long, long]],
-  ['the state of a schedule', (client) => readSchedule(client, queues, 'reconcile'), [long]],
+  ['the state of a schedule', (client) => readScheduleState(client, queues, 'reconcile'), [long]],
   ['a run of reconcile', (client) => runReconcile(client, queues), [9 * 60_000]],
 ];
 

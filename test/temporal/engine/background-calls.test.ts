@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import { owedDeliveryIds } from '../../../src/tasks/end/task-end-event-ids.ts';
-import { createBackgroundCalls, createEngineCalls } from '../../../src/temporal/engine/background-calls.ts';
+import { createBackgroundCalls, createBackgroundEngineCalls } from '../../../src/temporal/engine/background-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** The error of the client while Temporal is unreachable. */
@@ -136,7 +136,7 @@ test('a cancelled task without a workflow has its deliveries started, and one wi
     [false, [cancelled, ...started]],
   ] as const) {
     const calls: unknown[] = [];
-    const { calls: ports, drain } = createEngineCalls(
+    const { calls: ports, drain } = createBackgroundEngineCalls(
       engineOf(calls, () => hasWorkflow),
       pino({ level: 'silent' }),
     );
@@ -151,7 +151,7 @@ test('a call to Temporal that fails is logged with what it was about, and a prov
   const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) });
   const calls: unknown[] = [];
   const engine = engineOf(calls, () => Promise.reject(new Error('a test')));
-  const { calls: ports, drain } = createEngineCalls(engine, log);
+  const { calls: ports, drain } = createBackgroundEngineCalls(engine, log);
   const [taskId, accountId, deliveryId] = ['t', 'a', 'd'];
   ports.startTask({ taskId, accountId, model: 'm' });
   ports.stopTask({ taskId, accountId, hasCallback: true });

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endRetryPauses } from '../../../src/temporal/engine/end-retry-pauses.ts';
+import { endRetryPausesOfTask } from '../../../src/temporal/engine/end-retry-pauses.ts';
 
 type Pending = { readonly activityId: string; readonly nextAttemptScheduleTime?: { readonly seconds: number } };
 const waiting = { nextAttemptScheduleTime: { seconds: 4_102_444_800 } };
@@ -19,7 +19,7 @@ function clientOf(pendingActivities: readonly Pending[], reset: unknown[], statu
       resetActivity: async (request: unknown) => void reset.push(request),
     },
   };
-  // All that `endRetryPauses` uses of a client.
+  // All that `endRetryPausesOfTask` uses of a client.
   return client as unknown as Client;
 }
 
@@ -31,7 +31,7 @@ test('every activity that waits for its next attempt is reset, also behind one w
     { activityId: 'runs too' },
     { activityId: 'waits too', ...waiting },
   ];
-  assert.equal(await endRetryPauses(clientOf(pending, reset), 'task'), true);
+  assert.equal(await endRetryPausesOfTask(clientOf(pending, reset), 'task'), true);
   const common = { namespace: 'videos', identity: 'an operator', execution: { workflowId: 'task', runId: 'run' } };
   assert.deepEqual(reset, [
     { ...common, id: 'waits' },
@@ -41,7 +41,7 @@ test('every activity that waits for its next attempt is reset, also behind one w
 
 test('nothing is reset, and that is the answer, if no attempt waits or the workflow has ended', async () => {
   const reset: unknown[] = [];
-  assert.equal(await endRetryPauses(clientOf([{ activityId: 'runs' }], reset), 'task'), false);
-  assert.equal(await endRetryPauses(clientOf([{ activityId: 'waits', ...waiting }], reset, 2), 'task'), false);
+  assert.equal(await endRetryPausesOfTask(clientOf([{ activityId: 'runs' }], reset), 'task'), false);
+  assert.equal(await endRetryPausesOfTask(clientOf([{ activityId: 'waits', ...waiting }], reset, 2), 'task'), false);
   assert.deepEqual(reset, []);
 });

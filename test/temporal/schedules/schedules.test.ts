@@ -6,7 +6,7 @@ import { housekeepingSteps } from '../../../src/temporal/schedules/housekeeping-
 import {
   createMissingSchedule,
   ensureSchedules,
-  readSchedule,
+  readScheduleState,
   runReconcile,
 } from '../../../src/temporal/schedules/schedules.ts';
 
@@ -101,17 +101,17 @@ test('of an existing schedule only the action is renewed, and only `reconcile` r
 
 test('a schedule is active, paused or missing', async () => {
   const { client } = clientOf(true);
-  assert.deepEqual(await readSchedule(client, queues, 'reconcile'), { id: 'queue-reconcile', state: 'paused' });
-  assert.deepEqual(await readSchedule(client, queues, 'audit-full'), { id: 'queue-audit-full', state: 'active' });
-  const { state } = await readSchedule(clientOf(false).client, queues, 'reconcile');
+  assert.deepEqual(await readScheduleState(client, queues, 'reconcile'), { id: 'queue-reconcile', state: 'paused' });
+  assert.deepEqual(await readScheduleState(client, queues, 'audit-full'), { id: 'queue-audit-full', state: 'active' });
+  const { state } = await readScheduleState(clientOf(false).client, queues, 'reconcile');
   assert.equal(state, 'missing');
   // Without the SDK's own error, which it does not make of every answer.
   const ofServer = (code: number) => Object.assign(new Error('a test'), { code, details: '', metadata: {} });
   const { client: bare } = clientOf(false, ofServer(5));
-  assert.deepEqual(await readSchedule(bare, queues, 'reconcile'), { id: 'queue-reconcile', state: 'missing' });
+  assert.deepEqual(await readScheduleState(bare, queues, 'reconcile'), { id: 'queue-reconcile', state: 'missing' });
   const outage = ofServer(14);
   const { client: down, triggered } = clientOf(false, outage);
-  await assert.rejects(readSchedule(down, queues, 'reconcile'), outage);
+  await assert.rejects(readScheduleState(down, queues, 'reconcile'), outage);
   await assert.rejects(createMissingSchedule(down, queues, 'reconcile'), outage);
   assert.deepEqual(triggered, []);
 });

@@ -7,7 +7,7 @@ import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { watchSchedules } from '../../../src/temporal/schedules/watch-schedules.ts';
-import { readSchedule, type ScheduleName, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
+import { readScheduleState, type ScheduleName, scheduleNames } from '../../../src/temporal/schedules/schedules.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -46,8 +46,8 @@ after(async () => {
 for (const name of scheduleNames) {
   test(`a running worker creates the schedule ${name} again that Temporal has lost, and leaves a paused one paused`, async () => {
     const queues = taskQueuesOf(environment.settings.taskQueue);
-    const stateOf = async () => (await readSchedule(client, queues, name)).state;
-    const { id, state } = await readSchedule(client, queues, name);
+    const stateOf = async () => (await readScheduleState(client, queues, name)).state;
+    const { id, state } = await readScheduleState(client, queues, name);
     assert.equal(state, 'active');
     await client.schedule.getHandle(id).delete();
     await waitFor('the schedule', async () => ((await stateOf()) === 'active' ? true : undefined));

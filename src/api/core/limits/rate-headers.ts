@@ -1,4 +1,4 @@
-import type { Rate, RateLeft } from '../../../platform/timing/rate-limit.ts';
+import type { Rate, RateLeft } from '../../../platform/timing/rate.ts';
 
 // The fields of draft-ietf-httpapi-ratelimit-headers-10.
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../request-context.ts';
 import { HttpError } from '../http-error.ts';
 import type { Caller } from '../../../accounts/keys/scopes-and-caller.ts';
-import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate-limit.ts';
+import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
 /** Allows for passkeys, whose sign-in takes two requests, and for the people of an office, who share one address. */
@@ -47,7 +47,7 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
 }
 
 /** People have their own rate, so that open pages do not use up the rate of the account's programs. */
-export function rateKeyOf({ by, accountId }: Caller): string {
+export function rateLimitKeyOfCaller({ by, accountId }: Caller): string {
   return by.kind === 'key' ? accountId : by.userId;
 }
 
@@ -162,7 +162,7 @@ export async function limitRefusedCreates(
 ): Promise<RunningAttempt> {
   if (limiter === undefined) return unlimited;
   const attempt = await startAttempt(limiter, {
-    who: rateKeyOf(caller),
+    who: rateLimitKeyOfCaller(caller),
     refusal: (left) => {
       const headers = refusalHeaders('refused-creates', limiter.rate, left, Math.random());
       const msg = 'too many of your creates were refused; retry later';

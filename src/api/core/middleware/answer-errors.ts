@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { shapeOfPath } from '../../dialects/shapes.ts';
+import { errorShapeOfPath } from '../../dialects/shapes.ts';
 import { describeErrorForLog } from '../../../platform/errors.ts';
 import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../request-context.ts';
 import { type HttpError } from '../http-error.ts';
-import { attributeToFullDisk, toHttpError } from '../to-http-error.ts';
+import { replaceIfDiskIsFull, toHttpError } from '../to-http-error.ts';
 
 export function answerErrors(log: Logger, diskProblem: () => string | undefined = () => undefined): AppMiddleware {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerError(ctx, attributeToFullDisk(toHttpError(error), diskProblem()), log);
+      await answerError(ctx, replaceIfDiskIsFull(toHttpError(error), diskProblem()), log);
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };
@@ -29,7 +29,7 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
   // Removes headers that the handler set for its own response.
   for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
   ctx.respond = true;
-  const shape = shapeOfPath(ctx.path);
+  const shape = errorShapeOfPath(ctx.path);
   if (shape === undefined) answerEnvelope(ctx, error.envelope);
   else answerJson(ctx, error.envelope.code, shape.errorBody(error));
   ctx.set(error.headers);

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Context, AppMiddleware } from '../request-context.ts';
 import { sharePathPrefix } from '../../../library/gallery/share-links.ts';
-import { isConsolePath } from '../endpoint-spec.ts';
-import type { Emits } from '../../../platform/metrics/emits.ts';
+import { isConsoleApiPath } from '../endpoint-spec.ts';
+import type { MetricEventSink } from '../../../platform/metrics/metric-event-sink.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
 import { noRequestLog } from '../../../library/request-log/request-log-buffer.ts';
 
@@ -14,10 +14,10 @@ const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
  * Writes one log line per finished request, also if the client disconnected, adds the request to the log that the members of its account
  * read, and reports it for metrics. The logs omit bodies, headers and the query, which may hold a link's signature.
  */
-export function observeRequests(
+export function logAndMeasureRequests(
   log: Logger,
   ofAccounts = noRequestLog,
-  events?: Emits<RequestFinished>,
+  events?: MetricEventSink<RequestFinishedEvent>,
 ): AppMiddleware {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
@@ -69,7 +69,7 @@ function sentStatus({ res }: Context): number | undefined {
 /** Metrics name only these methods: clients may send any other word, and each would make a series. */
 const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
 
-export type RequestFinished = {
+export type RequestFinishedEvent = {
   readonly kind: 'request_finished';
   /** A route pattern. Routes and methods are from fixed lists, which bounds the number of series. */
   readonly route: string;
@@ -79,7 +79,7 @@ export type RequestFinished = {
   readonly durationSeconds: number | undefined;
 };
 
-function finishedRequest(ctx: Context, elapsedMs: number): RequestFinished {
+function finishedRequest(ctx: Context, elapsedMs: number): RequestFinishedEvent {
   return {
     kind: 'request_finished',
     route: routeOf(ctx),
@@ -95,7 +95,7 @@ function finishedRequest(ctx: Context, elapsedMs: number): RequestFinished {
  */
 function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | undefined {
   const { accountId, keyId, userId, requestId, tool, errorCode, taskId } = ctx.state;
-  if (accountId === undefined || (keyId === undefined && ctx.method === 'GET') || isConsolePath(ctx.path))
+  if (accountId === undefined || (keyId === undefined && ctx.method === 'GET') || isConsoleApiPath(ctx.path))
     return undefined;
   const endpoint = routeOf(ctx)
     .replaceAll(/:(\w+)/g, '{$1}')

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { isNotOffered, findMeantApi, shapeOfPath } from '../../dialects/shapes.ts';
+import { isNotOffered, findMeantApi, errorShapeOfPath } from '../../dialects/shapes.ts';
 import { isFromThisMachine } from '../client-address.ts';
 import { answerEnvelope, type AppRouter, type AppMiddleware } from '../request-context.ts';
 import { HttpError } from '../http-error.ts';
@@ -67,7 +67,7 @@ function explainUnknown(request: Route, routes: readonly Route[], publicUrl: str
   const meant = nearestRoute(request, routes);
   const baseUrl = publicUrl === '' ? undefined : otherBaseUrl(request, publicUrl);
   if (baseUrl !== undefined) hints.push(baseUrl);
-  else if (otherApis.test(request.path) && shapeOfPath(request.path) === undefined)
+  else if (otherApis.test(request.path) && errorShapeOfPath(request.path) === undefined)
     hints.push('POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it');
   else if (otherCreates.test(request.path)) hints.push('POST /v1/videos creates a video, GET /v1/videos/ID queries it');
   else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}`);

@@ -12,7 +12,7 @@ export function allowSlowBody(req: IncomingMessage): void {
 }
 
 /** Calls `onLate` when the body of a request is not complete after `timeoutMs`. */
-export function limitBodyTime(req: IncomingMessage, timeoutMs: number, onLate: () => void): void {
+export function callWhenBodyIsLate(req: IncomingMessage, timeoutMs: number, onLate: () => void): void {
   if (req.headers['content-length'] === undefined && req.headers['transfer-encoding'] === undefined) return;
   const timer = setTimeout(() => {
     if (!req.complete && !slow.has(req)) onLate();

@@ -3,11 +3,11 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { requireFormBoundary, isFormDelimiter } from './read-json-or-form.ts';
+import { requireFormBoundary, isFormDelimiter } from './read-json-or-multipart.ts';
 import { saveBodyToFile } from './read-body.ts';
 
 /** The headers and boundaries of a form with one file, and fields that some programs add. */
-export const maxFormOverhead = 64 * 1024;
+export const maxFormOverheadBytes = 64 * 1024;
 const maxHeaderBytes = 8 * 1024;
 const maxParts = 20;
 
@@ -18,7 +18,7 @@ export function isMultipartForm(ctx: Context): boolean {
 }
 
 /** Writes the only file of a form to a new file, without holding it in memory. */
-export async function saveFormFile(ctx: Context, path: string, maxBytes: number): Promise<void> {
+export async function saveOnlyFileOfForm(ctx: Context, path: string, maxBytes: number): Promise<void> {
   const boundary = Buffer.from(`--${requireFormBoundary(ctx.get('Content-Type'))}`);
   const formPath = `${path}.form`;
   await saveBodyToFile(ctx, formPath, maxBytes);

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeErrorForLog } from '../../../platform/errors.ts';
 import { maxHeaderBytes } from '../request-sizes.ts';
-import { limitBodyTime } from './body-time-limit.ts';
+import { callWhenBodyIsLate } from './body-time-limit.ts';
 import { type HttpExchange, refuseConnection } from './refuse-connection.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -102,7 +102,7 @@ function serve(server: Server, { app, log, bodyTimeout }: Serving): Connections 
     open.set(socket, exchange);
     res.once('close', () => (exchange.isOver = true));
     if (isClosing) closeAfter(exchange);
-    limitBodyTime(req, bodyTimeout, () => server.emit('clientError', lateBody(), socket));
+    callWhenBodyIsLate(req, bodyTimeout, () => server.emit('clientError', lateBody(), socket));
     void callback(req, res);
   };
   server.on('connection', (socket) => {

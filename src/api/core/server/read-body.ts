@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { isObject } from '../../../platform/text/json.ts';
 import { fieldPath } from '../../../platform/text/field-errors.ts';
-import { isPlainText, notPlainTextMessage } from '../../../catalogue/input/request-texts-and-urls.ts';
+import { isStorableText, notStorableTextMessage } from '../../../catalogue/input/request-texts-and-urls.ts';
 import type { Context } from '../request-context.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { maxBodyBytes } from '../request-sizes.ts';
+import { maxJsonBodyBytes } from '../request-sizes.ts';
 
-export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<Readonly<Record<string, unknown>>> {
+export async function readJson(ctx: Context, maxBytes = maxJsonBodyBytes): Promise<Readonly<Record<string, unknown>>> {
   requireUnpacked(ctx);
   if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
   const body = await readBodyBytes(ctx.req, maxBytes);
@@ -18,17 +18,17 @@ export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<R
   refuseUnsafeJson(text);
   const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpError('body_not_object');
-  refuseProto(value);
+  refuseProtoField(value);
   return value;
 }
 
 /** The schemas skip a field of this name, which no API has. */
-export function refuseProto(fields: object): void {
+export function refuseProtoField(fields: object): void {
   if (Object.hasOwn(fields, '__proto__')) throw invalidRequest([{ path: '__proto__', message: 'unknown field' }]);
 }
 
 /** Returns the bytes that a body may have: those that it announces, or all that are allowed. Refuses other types and larger bodies. */
-export function requireTypeAndSize(
+export function requireTypeAndGetSize(
   ctx: Context,
   { types, maxBytes }: { readonly types: readonly string[]; readonly maxBytes: number },
 ): number {
@@ -41,7 +41,7 @@ export function requireTypeAndSize(
   return requireSizeWithinLimit(ctx, maxBytes);
 }
 
-/** As `requireTypeAndSize`, but of a body of any type: its content decides what it is. */
+/** As `requireTypeAndGetSize`, but of a body of any type: its content decides what it is. */
 export function requireSizeWithinLimit(ctx: Context, maxBytes: number): number {
   requireUnpacked(ctx);
   const bytes = Number(ctx.get('Content-Length') || maxBytes);
@@ -173,8 +173,8 @@ export function refuseUnsafeJson(text: string): void {
   };
   const close = () => void keys.pop();
   const requirePlainText = (value: unknown, path: () => JSONPath) => {
-    if (typeof value !== 'string' || isPlainText(value)) return;
-    throw invalidRequest([{ path: fieldPath(path()), message: notPlainTextMessage }]);
+    if (typeof value !== 'string' || isStorableText(value)) return;
+    throw invalidRequest([{ path: fieldPath(path()), message: notStorableTextMessage }]);
   };
   const visitor: JSONVisitor = {
     onObjectBegin: open,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { jsonHeaders } from '../request-context.ts';
+import { noStoreJsonHeaders } from '../request-context.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
 import { HttpError } from '../http-error.ts';
 
@@ -51,7 +51,7 @@ function errorCodeOf(code: unknown): ErrorCode | undefined {
 function answerText({ envelope, headers }: HttpError, requestId: string): string {
   const body = JSON.stringify(envelope);
   const all = Object.entries({
-    ...jsonHeaders,
+    ...noStoreJsonHeaders,
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
     ...headers,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../../../platform/text/did-you-mean.ts';
+import { findNearestName } from '../../../platform/text/did-you-mean.ts';
 import { withSuggestion } from '../../../catalogue/input/spelling-suggestions.ts';
 import { requiredOrInvalidMessage } from '../../core/request-fields.ts';
 import { readTextCommands } from '../../../catalogue/models/text-commands.ts';
@@ -33,7 +33,7 @@ const partSchema = z.strictObject(
     type: z
       .enum(types, {
         error: ({ input }) =>
-          withSuggestion(typeError, typeof input === 'string' ? didYouMean(input, types) : undefined),
+          withSuggestion(typeError, typeof input === 'string' ? findNearestName(input, types) : undefined),
       })
       .optional()
       .meta({ description: 'May be left out beside a single one of the fields of its names.' }),

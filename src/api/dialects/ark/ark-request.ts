@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { oneLineTextField } from '../../core/request-fields.ts';
-import { type Model, type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
-import { type FieldName, isScalar } from '../../../catalogue/input/task-input.ts';
-import { fieldOfTextCommand } from '../../../catalogue/models/text-commands.ts';
+import { type Model, type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model.ts';
+import { type FieldName, isNumberOrBooleanField } from '../../../catalogue/input/task-input.ts';
+import { arkFieldOfCommand } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';
 import { isObject } from '../../../platform/text/json.ts';
 import type { VideoRequest } from '../create-video.ts';
@@ -62,7 +62,7 @@ function neutralFor(model: Model | undefined) {
 
 /** Numbers and booleans, which some clients send as text. */
 const scalarFields: readonly string[] = [
-  ...named.filter(([ours]) => isScalar(ours)).map(([, theirs]) => theirs),
+  ...named.filter(([ours]) => isNumberOrBooleanField(ours)).map(([, theirs]) => theirs),
   'framespersecond',
   'watermark',
   'camera_fixed',
@@ -72,14 +72,14 @@ const scalarFields: readonly string[] = [
 
 type CreateBody = z.output<typeof arkCreateBody>;
 
-export function readArkRequest({ model: name, content, ...body }: CreateBody, models: ModelCatalogue) {
+export function readArkRequest({ model: name, content, ...body }: CreateBody, models: ModelsByName) {
   const { callback_url: callBackUrl, safety_identifier: endUser, execution_expires_after: expiry, ...fields } = body;
-  const model = typeof name === 'string' ? models.get(modelOfAlias(models, name)) : undefined;
+  const model = typeof name === 'string' ? models.get(modelNameFromAlias(models, name)) : undefined;
   const { prompt, options, media, paths, errors } = readArkContent(content);
   const given = Object.entries(fields)
     .filter(([, value]) => value !== null)
     .map(([theirs, value]) => {
-      const field = fieldOfTextCommand(theirs) ?? theirs;
+      const field = arkFieldOfCommand(theirs) ?? theirs;
       return { name: field, theirs, value: scalarFields.includes(field) ? scalarFromText(value) : value };
     });
   const inText = [...options].map(([field, value]) => ({ name: field, theirs: field, value }));

@@ -1,17 +1,22 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../../catalogue/file/catalogue-schema-and-types.ts';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import { oneOf } from '../../core/request-fields.ts';
 import type { LinkSigner } from '../../tasks/task-view.ts';
-import { strictQuery, textParameter, wholeParameter } from '../../core/query-parameters.ts';
-import { signResultLinks } from '../../../media/store/signed-link.ts';
-import { modelOfAlias } from '../../../catalogue/models/model.ts';
+import { strictQuery, textParameter, wholeNumberParameter } from '../../core/query-parameters.ts';
+import { signVideoAndLastFrameLinks } from '../../../media/store/signed-link.ts';
+import { modelNameFromAlias } from '../../../catalogue/models/model.ts';
 import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import type { ApiShape } from '../shape.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps, replayedField } from '../create-video.ts';
-import { type ReadTaskDeps, type RemoveDeps, cancelOrDeleteVideo, readUndeletedAndMarkSeen } from '../stored-video.ts';
+import {
+  type ReadTaskDeps,
+  type RemoveDeps,
+  cancelOrDeleteVideo,
+  readUndeletedAndMarkRead,
+} from '../existing-video.ts';
 import { arkErrorShape as shape } from './ark-error.ts';
 import { arkCreateBody, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOfArkStatus, arkStatuses } from './ark-task.ts';
@@ -27,7 +32,7 @@ const create = defineEndpoint({
   description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
   body: arkCreateBody,
   data: z.strictObject({ id: z.string(), replayed: replayedField }),
-  handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
+  handler: async (call, deps: CreateVideoDeps & WithCatalogueGetter) => {
     const read = readArkRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
     return { id: record.taskId, ...replayed };
@@ -43,14 +48,14 @@ const retrieve = defineEndpoint({
   data: arkTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & ViewDeps) =>
-    present(deps, await readUndeletedAndMarkSeen(deps, caller, params['id'])),
+    present(deps, await readUndeletedAndMarkRead(deps, caller, params['id'])),
 });
 
-type ViewDeps = WithCatalogue & { readonly resultStore: LinkSigner };
+type ViewDeps = WithCatalogueGetter & { readonly resultStore: LinkSigner };
 
 /** The shape has no progress, so none is read from the engine. */
 function present({ resultStore, catalogue }: ViewDeps, task: Task) {
-  return presentArkTask(taskRecord(task, 0, signResultLinks(resultStore, task)), catalogue().models);
+  return presentArkTask(taskRecord(task, 0, signVideoAndLastFrameLinks(resultStore, task)), catalogue().models);
 }
 
 /** The parameter may be repeated. */
@@ -64,8 +69,8 @@ const list = defineEndpoint({
   summary: 'List tasks',
   description: 'Tasks of the last seven days, newest first.',
   query: strictQuery({
-    page_num: wholeParameter(1, 500).default(1),
-    page_size: wholeParameter(1, 500).default(20),
+    page_num: wholeNumberParameter(1, 500).default(1),
+    page_size: wholeNumberParameter(1, 500).default(20),
     'filter.status': oneOf(arkStatuses).optional(),
     'filter.task_ids': taskIds.optional(),
     'filter.model': textParameter('must be the name of a model').max(100).optional(),
@@ -78,7 +83,7 @@ const list = defineEndpoint({
       page,
       size,
       states: statesOfArkStatus(status),
-      model: model && modelOfAlias(deps.catalogue().models, model),
+      model: model && modelNameFromAlias(deps.catalogue().models, model),
       taskIds: query['filter.task_ids'],
     });
     await deps.seenTasks.record(by, rows);
@@ -99,7 +104,7 @@ const remove = defineEndpoint({
   data: z.strictObject({}),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & RemoveDeps) => {
-    const { taskId } = await readUndeletedAndMarkSeen(deps, caller, params['id']);
+    const { taskId } = await readUndeletedAndMarkRead(deps, caller, params['id']);
     await cancelOrDeleteVideo(deps, caller, taskId);
     return {};
   },

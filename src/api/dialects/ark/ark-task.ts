@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type ModelsByName } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 
 export const arkStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;
@@ -46,7 +46,7 @@ export const arkTaskSchema = z
   })
   .meta({ id: 'ArkTask' });
 
-export function presentArkTask(record: TaskRecord, models: ModelCatalogue): z.output<typeof arkTaskSchema> {
+export function presentArkTask(record: TaskRecord, models: ModelsByName): z.output<typeof arkTaskSchema> {
   const { param, resultJson, state, failCode, failMsg, createTime, updateTime } = record;
   const { seed = null, resolution, ratio, duration, generateAudio } = param.input;
   const { resultUrls, lastFrameUrl = null, video } = resultJson;

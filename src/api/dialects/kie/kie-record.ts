@@ -1,8 +1,8 @@
-import type { SignedCallback } from '../../../tasks/callbacks/post-callback.ts';
+import type { CallbackToSign } from '../../../tasks/callbacks/post-callback.ts';
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { unixMs } from '../../core/request-fields.ts';
-import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { unixMsSchema } from '../../core/request-fields.ts';
+import { requestedNameOrAlias, type ModelsByName } from '../../../catalogue/models/model.ts';
 import { inputFieldNames } from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
@@ -23,9 +23,9 @@ export const kieRecordSchema = z.strictObject({
   failCode: z.string().nullable(),
   failMsg: z.string().nullable(),
   costTime: z.int().nullable(),
-  createTime: unixMs,
-  updateTime: unixMs,
-  completeTime: unixMs.nullable(),
+  createTime: unixMsSchema,
+  updateTime: unixMsSchema,
+  completeTime: unixMsSchema.nullable(),
   progress: z.int().min(0).max(100),
   creditsConsumed: z.int().nonnegative(),
 });
@@ -36,7 +36,7 @@ export type KieRecord = z.output<typeof kieRecordSchema>;
 /** Presents a task as kie.ai does, with `costTime` in whole seconds. */
 export function presentKieTask(
   { model, param, resultJson, costTime, creditsCharged, creditsRefunded, ...record }: TaskRecord,
-  models: ModelCatalogue,
+  models: ModelsByName,
 ): KieRecord {
   const response = record.state === 'success' ? { resultUrls: [...resultJson.resultUrls] } : null;
   return {
@@ -51,7 +51,7 @@ export function presentKieTask(
   };
 }
 
-function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
+function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, models: ModelsByName): string {
   return JSON.stringify({
     model: requestedNameOrAlias(models, model, requestedModel),
     ...(callBackUrl !== undefined && { callBackUrl }),
@@ -62,7 +62,7 @@ function kieParam({ model, requestedModel, input, callBackUrl }: TaskParam, mode
 }
 
 /** Writes kie.ai's callback, in which a failed task has code 501. */
-export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
+export function kieCallbackBody(record: TaskRecord, models: ModelsByName): string {
   const data = presentKieTask(record, models);
   if (record.state !== 'fail') return JSON.stringify({ code: 200, msg: 'success', data });
   return JSON.stringify({ code: 501, msg: data.failMsg, data: { ...data, resultJson: null } });
@@ -72,7 +72,7 @@ export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): str
  * The signature that kie.ai's clients verify. It covers task and time; our own signature covers the body. Its key is the callback secret as
  * text, with `whsec_`.
  */
-export function kieCallbackHeaders({ taskId, timestampSeconds, secrets }: SignedCallback) {
+export function kieCallbackHeaders({ taskId, timestampSeconds, secrets }: CallbackToSign) {
   // The header holds one signature, so after a rotation the new secret signs.
   const [current] = secrets;
   if (current === undefined) throw new Error('a callback needs a secret');

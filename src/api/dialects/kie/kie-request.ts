@@ -1,10 +1,15 @@
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldError, maxFieldErrors } from '../../../platform/text/field-errors.ts';
-import { type ModelCatalogue, modelOfAlias, namesOfModels } from '../../../catalogue/models/model.ts';
+import { type ModelsByName, modelNameFromAlias, modelNamesAndAliases } from '../../../catalogue/models/model.ts';
 import { unknownModelMessage } from '../../../catalogue/input/spelling-suggestions.ts';
-import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../../catalogue/input/task-input.ts';
+import {
+  fieldsOfModel,
+  inputFieldNames,
+  type ModelInput,
+  standardModelInput,
+} from '../../../catalogue/input/task-input.ts';
 import { inputFields } from '../../../catalogue/input/input-fields.ts';
-import type { Translation } from '../../../tasks/accept/parse-task-request.ts';
+import type { RequestTranslation } from '../../../tasks/accept/parse-task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =
@@ -21,7 +26,7 @@ function fieldsOf(input: ModelInput | undefined): readonly Spelling[] {
   return names.map((ours) => [ours, inputFields[ours].kie]);
 }
 
-const standardNames = fieldsOfModel(standardInput);
+const standardNames = fieldsOfModel(standardModelInput);
 
 const useReferences = 'not supported; leave this field out, or use reference_image_urls';
 const leaveOut = 'not supported; leave this field out';
@@ -50,9 +55,9 @@ const switchesBeyondUs: Readonly<Record<string, string>> = {
 };
 
 /** Accepts the native spelling of a field if the kie spelling is missing. */
-export function translateKieRequest(body: JsonObject, models: ModelCatalogue): Translation {
+export function translateKieRequest(body: JsonObject, models: ModelsByName): RequestTranslation {
   const { input, model: named } = body;
-  const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
+  const model = typeof named === 'string' ? modelNameFromAlias(models, named) : named;
   const fields = fieldsOf(typeof model === 'string' ? models.get(model)?.input : undefined);
   const hasLastFrame = typeof model === 'string' && models.get(model)?.lastFrame === true;
   const refused = isObject(input) ? refusals(input, fields, hasLastFrame) : [];
@@ -70,8 +75,8 @@ export function translateKieRequest(body: JsonObject, models: ModelCatalogue): T
 
 const bodyNames = ['model', 'input', 'callBackUrl'];
 
-export function unusedKieFields({ model, input, ...others }: JsonObject, models: ModelCatalogue): readonly string[] {
-  const fields = fieldsOf(typeof model === 'string' ? models.get(modelOfAlias(models, model))?.input : undefined);
+export function findUnusedKieFields({ model, input, ...others }: JsonObject, models: ModelsByName): readonly string[] {
+  const fields = fieldsOf(typeof model === 'string' ? models.get(modelNameFromAlias(models, model))?.input : undefined);
   const known = [...fields.flat(), ...Object.keys({ ...beyondUs, ...switchesBeyondUs })];
   const isUnused = ([name, value]: readonly [string, unknown]) => !known.includes(name) && !isMissing(value);
   const ofInput = Object.entries(isObject(input) ? input : {}).filter(isUnused);
@@ -86,9 +91,9 @@ const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBey
 );
 
 /** A hint for kie requests with a native key. */
-export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
+export function hintIfKieRequest({ model, input }: JsonObject, models: ModelsByName): string | undefined {
   const isUnknown = typeof model === 'string' && !models.has(model);
-  const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);
+  const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelNameFromAlias(models, model) !== model);
   const hasTheirs = isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
   return isTheirs || hasTheirs
     ? `this is a request in the dialect kie, but the API key is native; ${howToGetKieKey}`
@@ -120,13 +125,13 @@ function refusals(input: JsonObject, fields: readonly Spelling[], hasLastFrame: 
   return [...used, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
 }
 
-type Named = { readonly fields: readonly Spelling[]; readonly models: ModelCatalogue; readonly named: unknown };
+type Named = { readonly fields: readonly Spelling[]; readonly models: ModelsByName; readonly named: unknown };
 
 function theirError({ path, message }: FieldError, input: JsonObject, { fields, models, named }: Named): FieldError {
   if (path === 'model')
     return named === undefined
       ? { path, message }
-      : { path, message: unknownModelMessage(named, namesOfModels(models)) };
+      : { path, message: unknownModelMessage(named, modelNamesAndAliases(models)) };
   const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
   const spelling = fields.find(([name]) => name === ours);
   if (spelling === undefined) return { path, message };

@@ -3,9 +3,9 @@ import { howToGetKieKey } from './kie-request.ts';
 import type { Dialect } from '../../../accounts/keys/scopes-and-caller.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';
 import { uuidPattern } from '../../../platform/text/uuid.ts';
-import { signResultLinks } from '../../../media/store/signed-link.ts';
+import { signVideoAndLastFrameLinks } from '../../../media/store/signed-link.ts';
 import { findTask } from '../../../tasks/task-rows.ts';
-import { requireOwnAccount } from '../../core/authentication.ts';
+import { readAccountOfCaller } from '../../core/authentication.ts';
 import { defineEndpoint } from '../../core/define-endpoint.ts';
 import { mediaDeletedError } from '../../media/send-media.ts';
 import type { WithDb } from '../../core/endpoint-spec.ts';
@@ -28,7 +28,7 @@ const credit = defineEndpoint({
   failures: ['dialect_required'],
   handler: async ({ caller, dialect }, { db }) => {
     requireKie(dialect);
-    return (await requireOwnAccount(db, caller)).balance;
+    return (await readAccountOfCaller(db, caller)).balance;
   },
 });
 
@@ -53,7 +53,7 @@ const downloadUrl = defineEndpoint({
     if (task === undefined || task.accountId !== caller.accountId) {
       throw invalidRequest([{ path: 'url', message: urlError }]);
     }
-    const [url] = signResultLinks(deps.resultStore, task).resultUrls;
+    const [url] = signVideoAndLastFrameLinks(deps.resultStore, task).resultUrls;
     if (url === undefined) throw mediaDeletedError(task, deps.retentionMs);
     return url;
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
+import { type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model.ts';
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
@@ -55,10 +55,10 @@ const mediaNames = ['input_reference', 'image', 'frame_images', 'input_reference
 const ignored = ['user', 'safety_identifier'];
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
-export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, models: ModelCatalogue) {
+export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, models: ModelsByName) {
   const given = withoutEmptyAndIgnoredFields(input, ignored);
   const { model = defaultModel(models), size, metadata, n, ...others } = given;
-  const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
+  const named = typeof model === 'string' ? models.get(modelNameFromAlias(models, model)) : undefined;
   const notes = readMetadata(jsonFromText(metadata), given);
   const read = [
     ...Object.entries(others).map(([name, value]) => fieldsFrom(name, value, named?.input)),
@@ -123,8 +123,8 @@ function withinMetadata({ fields, errors }: FieldsWithErrors): FieldsWithErrors 
 }
 
 /** The model of a request without one: OpenAI's own default if it is sold here, or the only model. */
-function defaultModel(models: ModelCatalogue): string | undefined {
-  if (models.has(modelOfAlias(models, 'sora-2'))) return 'sora-2';
+function defaultModel(models: ModelsByName): string | undefined {
+  if (models.has(modelNameFromAlias(models, 'sora-2'))) return 'sora-2';
   return models.size === 1 ? [...models.keys()][0] : undefined;
 }
 

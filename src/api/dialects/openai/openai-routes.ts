@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import { HttpError, requireExisting } from '../../core/http-error.ts';
 import { oneOf } from '../../core/request-fields.ts';
-import { idParameter, strictQuery, wholeParameter } from '../../core/query-parameters.ts';
+import { idParameter, strictQuery, wholeNumberParameter } from '../../core/query-parameters.ts';
 import { listTasksWithContent } from '../../../tasks/list/task-list.ts';
 import { presentTask, type TaskRecordDeps } from '../../tasks/task-view.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
@@ -14,14 +14,14 @@ import {
   type ReadTaskDeps,
   type RemoveDeps,
   cancelOrDeleteVideo,
-  sendContent,
-  readUndeletedAndMarkSeen,
-} from '../stored-video.ts';
+  sendVideoOrPoster,
+  readUndeletedAndMarkRead,
+} from '../existing-video.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
 import { openAIErrorShape as shape } from './openai-error.ts';
 import { openAICreateBody, readOpenAIRequest } from './openai-request.ts';
 import { presentOpenAIVideo, type OpenAIVideoDeps, openAIVideoSchema } from './openai-video.ts';
-import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../../catalogue/file/catalogue-schema-and-types.ts';
 
 /** The catalogue has no dates, so `created` is 0. `owned_by` is the name of the model in our own API. */
 const modelSchema = z
@@ -29,7 +29,7 @@ const modelSchema = z
   .meta({ id: 'OpenAIModel' });
 
 /** `isSold`: false while the live workers cannot generate the model. */
-type OfferDeps = WithCatalogue & { readonly isSold: (model: string) => boolean };
+type OfferDeps = WithCatalogueGetter & { readonly isSold: (model: string) => boolean };
 
 const listModels = defineEndpoint({
   operationId: 'openaiListModels',
@@ -98,7 +98,7 @@ const retrieve = defineEndpoint({
   answerHeaders: pollHeader,
   failures: ['task_not_found'],
   handler: async ({ caller, params, ctx }, deps: ReadDeps) => {
-    const task = await readUndeletedAndMarkSeen(deps, caller, params['id']);
+    const task = await readUndeletedAndMarkRead(deps, caller, params['id']);
     ctx.set(pollAfter);
     return presentOpenAIVideo(deps, await presentTask(deps, task));
   },
@@ -113,7 +113,7 @@ const list = defineEndpoint({
   description: 'Deleted videos are left out.',
   query: strictQuery({
     after: idParameter('the last video of the page before').optional(),
-    limit: wholeParameter(1, 100).default(20).meta({ default: 20 }),
+    limit: wholeNumberParameter(1, 100).default(20).meta({ default: 20 }),
     order: oneOf(['asc', 'desc']).default('desc'),
   }),
   data: z.strictObject({
@@ -144,9 +144,9 @@ const content = defineEndpoint({
   data: z.undefined(),
   failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
   handler: async ({ caller, params, query: { variant }, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readUndeletedAndMarkSeen(deps, caller, params['id']);
+    const task = await readUndeletedAndMarkRead(deps, caller, params['id']);
     if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
-    await sendContent(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
+    await sendVideoOrPoster(ctx, deps, task, variant === 'video' ? 'videoKey' : 'posterKey');
     return undefined;
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
+import type { WithCatalogueGetter } from '../../../catalogue/file/catalogue-schema-and-types.ts';
 import { requestedNameOrAlias } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
@@ -37,7 +37,7 @@ const statusOf = {
   fail: 'failed',
 } as const;
 
-export type OpenAIVideoDeps = WithCatalogue & { readonly retentionMs: number };
+export type OpenAIVideoDeps = WithCatalogueGetter & { readonly retentionMs: number };
 
 export function presentOpenAIVideo(deps: OpenAIVideoDeps, record: TaskRecord): OpenAIVideo {
   const { completeTime: completedAt } = record;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type ModelCatalogue, modelOfAlias } from '../../../catalogue/models/model.ts';
-import type { Resolution } from '../../../catalogue/input/input-bounds.ts';
+import { type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model.ts';
+import type { Resolution } from '../../../catalogue/input/declared-field-bounds.ts';
 import type { FieldName } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { duplicateSpellingErrors, scalarFromText, translateGivenFields } from '../translate-fields.ts';
-import { frameTypes, type ListedMedia, clientPathsOf, readFrames, readReferences } from '../media-reference.ts';
+import { frameTypes, type FieldFromMediaList, clientPathsOf, readFrames, readReferences } from '../media-reference.ts';
 import { readSize } from '../video-size.ts';
 
 const text = z.string({ error: 'must be a string' }).nullish();
@@ -75,25 +75,25 @@ const namesInErrors = Object.fromEntries(
 );
 
 /** The names of resolutions that differ from ours. */
-export const openRouterRenamedResolutions: Readonly<Partial<Record<Resolution, string>>> = {
+export const openRouterResolutionNames: Readonly<Partial<Record<Resolution, string>>> = {
   '1440p': '2K',
   '2160p': '4K',
 };
 
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
-export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue) {
-  const model = models.get(modelOfAlias(models, body.model ?? ''));
+export function readOpenRouterRequest(body: CreateBody, models: ModelsByName) {
+  const model = models.get(modelNameFromAlias(models, body.model ?? ''));
   const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
   const named = body.resolution?.toUpperCase();
   const [resolution = named?.toLowerCase()] =
-    Object.entries(openRouterRenamedResolutions).find(([, one]) => one === named) ?? [];
+    Object.entries(openRouterResolutionNames).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
   const media = [
     readFrames('frame_images', body.frame_images),
     readReferences('input_references', body.input_references),
   ];
   const listed = media.flatMap((one) => one.fields);
-  const fields: Readonly<Record<Exclude<FieldName, ListedMedia>, unknown>> = {
+  const fields: Readonly<Record<Exclude<FieldName, FieldFromMediaList>, unknown>> = {
     prompt: body.prompt,
     duration: scalarFromText(body.duration),
     resolution: frame.fields.resolution,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { WithCatalogue } from '../../../catalogue/file/catalogue-schema.ts';
-import { type PresentedPrices, readSoldModels, type SoldDeps } from '../../credits/price-view.ts';
+import type { WithCatalogueGetter } from '../../../catalogue/file/catalogue-schema-and-types.ts';
+import { type PresentedPrices, readSoldModels, type SoldModelDeps } from '../../credits/price-view.ts';
 import { defineEndpoint, type DepsOfAll } from '../../core/define-endpoint.ts';
 import type { WithClock } from '../../core/endpoint-spec.ts';
-import { strictQuery, wholeParameter } from '../../core/query-parameters.ts';
+import { strictQuery, wholeNumberParameter } from '../../core/query-parameters.ts';
 import { presentTask, type TaskRecordDeps } from '../../tasks/task-view.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
 import { createVideoSpec, createVideo, type CreateVideoDeps } from '../create-video.ts';
@@ -12,23 +12,23 @@ import {
   type ContentDeps,
   contentFailures,
   contentEndpointFields,
-  readTaskAndMarkSeen,
+  readOwnTaskAndMarkRead,
   type ReadTaskDeps,
-  sendContent,
-} from '../stored-video.ts';
+  sendVideoOrPoster,
+} from '../existing-video.ts';
 import { openRouterErrorShape as shape } from './openrouter-error.ts';
-import { openRouterCreateBody, readOpenRouterRequest, openRouterRenamedResolutions } from './openrouter-request.ts';
+import { openRouterCreateBody, readOpenRouterRequest, openRouterResolutionNames } from './openrouter-request.ts';
 import {
   openRouterCallbackBody,
   openRouterCallbackHeaders,
   presentOpenRouterVideo,
   openRouterVideoSchema,
 } from './openrouter-video.ts';
-import { requestedNameOrAlias, type Model, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type Model, type ModelsByName } from '../../../catalogue/models/model.ts';
 import { standardPriceName } from '../../../catalogue/prices/model-prices.ts';
-import { durationsOf } from '../../../catalogue/input/input-bounds.ts';
-import { fieldsBySize } from '../video-size.ts';
-import { frameFields, frameTypes } from '../media-reference.ts';
+import { durationsOf } from '../../../catalogue/input/declared-field-bounds.ts';
+import { mapSizesToFields } from '../video-size.ts';
+import { fieldByFrameType, frameTypes } from '../media-reference.ts';
 
 const texts = z.array(z.string());
 
@@ -55,7 +55,7 @@ const modelSchema = z
   })
   .meta({ id: 'OpenRouterModel' });
 
-type Terms = { readonly models: ModelCatalogue; readonly prices: PresentedPrices; readonly now: number };
+type Terms = { readonly models: ModelsByName; readonly prices: PresentedPrices; readonly now: number };
 
 function presentModel({ model, title, input }: Model, { models, prices, now }: Terms) {
   const { fields } = input;
@@ -64,11 +64,11 @@ function presentModel({ model, title, input }: Model, { models, prices, now }: T
     canonical_slug: model,
     name: title,
     created: 0 as const,
-    supported_resolutions: fields.resolution.values.map((name) => openRouterRenamedResolutions[name] ?? name),
+    supported_resolutions: fields.resolution.values.map((name) => openRouterResolutionNames[name] ?? name),
     supported_aspect_ratios: fields.ratio.values,
-    supported_sizes: [...fieldsBySize(input).keys()],
+    supported_sizes: [...mapSizesToFields(input).keys()],
     supported_durations: durationsOf(fields.duration),
-    supported_frame_images: frameTypes.filter((type) => fields[frameFields[type]]),
+    supported_frame_images: frameTypes.filter((type) => fields[fieldByFrameType[type]]),
     generate_audio: fields.generateAudio.fixed ?? true,
     seed: fields.seed !== undefined,
     pricing_skus: Object.fromEntries(prices.flatMap((price) => skusOf(price, now))),
@@ -99,7 +99,7 @@ const create = defineEndpoint({
   body: openRouterCreateBody,
   data: openRouterVideoSchema,
   failures: [...createVideoSpec.failures, 'base_url_mismatch'],
-  handler: async (call, deps: CreateVideoDeps & WithCatalogue) => {
+  handler: async (call, deps: CreateVideoDeps & WithCatalogueGetter) => {
     refuseOtherClient(call.ctx, shape.name, deps.publicUrl);
     const read = readOpenRouterRequest(call.input, deps.catalogue().models);
     const { record, replayed } = await createVideo(call, deps, { shape: shape.name, ...read });
@@ -115,7 +115,7 @@ const listModels = defineEndpoint({
   summary: 'List models',
   description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ data: z.array(modelSchema) }),
-  handler: async ({ caller }, deps: SoldDeps & WithClock) => {
+  handler: async ({ caller }, deps: SoldModelDeps & WithClock) => {
     const terms = { models: deps.catalogue().models, now: deps.now() };
     const sold = await readSoldModels(deps, caller.accountId);
     return { data: sold.map(({ model, prices }) => presentModel(model, { ...terms, prices })) };
@@ -132,7 +132,7 @@ const retrieve = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps: ReadTaskDeps & TaskRecordDeps & { readonly publicUrl: string }) =>
     presentOpenRouterVideo(
-      await presentTask(deps, await readTaskAndMarkSeen(deps, caller, params['id'])),
+      await presentTask(deps, await readOwnTaskAndMarkRead(deps, caller, params['id'])),
       deps.publicUrl,
     ),
 });
@@ -144,12 +144,12 @@ const download = defineEndpoint({
   scope: 'tasks:read',
   summary: 'Download a video',
   ...contentEndpointFields,
-  query: strictQuery({ index: wholeParameter(0, 0).optional() }),
+  query: strictQuery({ index: wholeNumberParameter(0, 0).optional() }),
   data: z.undefined(),
   failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps: ReadTaskDeps & ContentDeps) => {
-    const task = await readTaskAndMarkSeen(deps, caller, params['id']);
-    await sendContent(ctx, deps, task, 'videoKey');
+    const task = await readOwnTaskAndMarkRead(deps, caller, params['id']);
+    await sendVideoOrPoster(ctx, deps, task, 'videoKey');
     return undefined;
   },
 });

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { webhookId } from '../../../tasks/callbacks/callback-schedule.ts';
-import { requestedNameOrAlias, type ModelCatalogue } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type ModelsByName } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
-import type { SignedCallback } from '../../../tasks/callbacks/post-callback.ts';
+import type { CallbackToSign } from '../../../tasks/callbacks/post-callback.ts';
 
 /** A video, as `@openrouter/sdk` 1.3.19 declares it. Its clients refuse null in place of an absent field. */
 export const openRouterVideoSchema = z
@@ -42,7 +42,7 @@ function outcomeOf(record: TaskRecord): Omit<OpenRouterVideo, 'id' | 'polling_ur
 }
 
 /** The event that OpenRouter posts to a `callback_url`. */
-export function openRouterCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
+export function openRouterCallbackBody(record: TaskRecord, models: ModelsByName): string {
   const { taskId: id, model, completeTime, updateTime } = record;
   const outcome = outcomeOf(record);
   return JSON.stringify({
@@ -53,7 +53,7 @@ export function openRouterCallbackBody(record: TaskRecord, models: ModelCatalogu
 }
 
 /** OpenRouter's signature. Its key is the callback secret as text, after a rotation the new one. */
-export function openRouterCallbackHeaders({ taskId, timestampSeconds, secrets: [secret = ''], body }: SignedCallback) {
+export function openRouterCallbackHeaders({ taskId, timestampSeconds, secrets: [secret = ''], body }: CallbackToSign) {
   const signature = createHmac('sha256', secret).update(`${timestampSeconds},${body}`).digest('hex');
   return {
     'x-openrouter-signature': `t=${timestampSeconds},v1=${signature}`,

@@ -1,5 +1,5 @@
 import type { Access } from '../../core/endpoint-spec.ts';
-import { isForClients, isConsolePath } from '../../core/endpoint-spec.ts';
+import { isClientScope, isConsoleApiPath } from '../../core/endpoint-spec.ts';
 import {
   typeAndSchemaOf,
   type DescribedOperation,
@@ -68,8 +68,8 @@ export function exampleRequest(
 
 function credentialOf({ scope, path }: ReferenceEntry): SampleCredential {
   if (scope === 'none') return 'none';
-  if (isConsolePath(path)) return 'cookie';
-  return isForClients(scope) ? 'key' : 'operator_key';
+  if (isConsoleApiPath(path)) return 'cookie';
+  return isClientScope(scope) ? 'key' : 'operator_key';
 }
 
 function exampleBody(description: OpenApiDescription, { requestBody }: DescribedOperation): ExampleBody | undefined {

@@ -8,7 +8,7 @@ type Syntax = {
 const longestLine = 60;
 
 /** A value as JavaScript that a formatter would leave as it is. */
-export function scriptLiteral(value: unknown, depth = 0): string {
+export function javaScriptLiteral(value: unknown, depth = 0): string {
   return literal(value, depth, {
     indent: '  ',
     words: {},

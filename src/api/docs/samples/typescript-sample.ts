@@ -1,19 +1,19 @@
-import { scriptLiteral } from './literals.ts';
+import { javaScriptLiteral } from './literals.ts';
 import type { SampleCredential, ExampleBody, ExampleRequest } from './example-request.ts';
 
 /** Endpoints that the client in clients/typescript has a method for. */
 const clientCalls: Readonly<Record<string, (body: unknown, query: URLSearchParams) => string>> = {
-  createTask: (body) => `createTask(${scriptLiteral(body)}, { idempotencyKey: 'sample-1' })`,
-  priceTask: (body) => `priceTask(${scriptLiteral(body)})`,
+  createTask: (body) => `createTask(${javaScriptLiteral(body)}, { idempotencyKey: 'sample-1' })`,
+  priceTask: (body) => `priceTask(${javaScriptLiteral(body)})`,
   recordInfo: (_body, query) => `recordInfo('${query.get('taskId') ?? ''}')`,
-  cancelTask: (body) => `cancelTask(${scriptLiteral(taskIdOf(body))})`,
-  deleteTask: (body) => `deleteTask(${scriptLiteral(taskIdOf(body))})`,
+  cancelTask: (body) => `cancelTask(${javaScriptLiteral(taskIdOf(body))})`,
+  deleteTask: (body) => `deleteTask(${javaScriptLiteral(taskIdOf(body))})`,
   listTasks: () => `listTasks({ limit: 20 })`,
   getCredits: () => `credits({ limit: 20 })`,
   listModels: () => 'models()',
   getTaskTimeline: (_body, query) => `timeline('${query.get('taskId') ?? ''}')`,
   listKeys: () => 'listKeys()',
-  createKey: (body) => `createKey(${scriptLiteral(body)})`,
+  createKey: (body) => `createKey(${javaScriptLiteral(body)})`,
 };
 
 /** An example with our client if it has a method for the endpoint, else with the function of the web platform. */
@@ -71,7 +71,7 @@ const use: Readonly<Record<ExampleRequest['answer'], string>> = {
 };
 
 function bodyExpression(body: ExampleBody): string {
-  if (body.kind === 'json') return `JSON.stringify(${scriptLiteral(body.value, 1)})`;
+  if (body.kind === 'json') return `JSON.stringify(${javaScriptLiteral(body.value, 1)})`;
   return `await readFile('${body.fileName}')`;
 }
 

@@ -5,7 +5,7 @@ import { TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/controls/icons.ts';
 import { Menu } from '../../ui/controls/menu.tsx';
-import { auditHint } from '../audit/audit-hint.ts';
+import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { AdjustBalanceButton, GrantCreditsButton } from '../credits/grant-and-adjust.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';
@@ -96,7 +96,7 @@ function CloseDialog({ account: { accountId, name }, onClose }: DialogProps) {
       dismiss={accountsText.closeDismiss}
       isDanger
       confirmText={name}
-      reason={auditHint}
+      reason={auditReasonHint}
       body={(reason) => ({ accountId, reason })}
       done={accountsText.closeDone(name)}
       onClose={onClose}

@@ -4,7 +4,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { CheckField, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card, Facts } from '../../ui/page-layout.tsx';
 import { accountsText } from './accounts-text.ts';
 
@@ -22,7 +22,7 @@ export function AccountLimits({ account }: { readonly account: Account }) {
     <Card title={accountsText.limits} actions={change}>
       <Facts
         facts={[
-          [accountsText.maxUnfinished, number(maxUnfinishedTasks)],
+          [accountsText.maxUnfinished, formatNumber(maxUnfinishedTasks)],
           [accountsText.createRate, rate],
         ]}
       />

@@ -4,21 +4,21 @@ import type { Account } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { operatorPages } from '../../pages.ts';
 import { operatorPaths } from '../../paths.ts';
-import { useAddress, useChoice } from '../../ui/lists/filters.tsx';
+import { useUrlParameters, useChoiceInUrl } from '../../ui/lists/filters.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Page, Tiles } from '../../ui/page-layout.tsx';
-import { Tabs } from '../../ui/controls/tabs.tsx';
+import { TabLinks } from '../../ui/controls/tab-links.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { DetailPage } from '../../ui/lists/detail-page.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
-import { Purchases } from '../payments/purchases.tsx';
+import { PurchaseList } from '../payments/purchases.tsx';
 import { Ledger } from '../credits/ledger.tsx';
-import { AccountKeys } from '../keys/keys-page.tsx';
-import { AccountMembers } from '../people/account-members.tsx';
+import { OperatorAccountKeys } from '../keys/keys-page.tsx';
+import { OperatorAccountMembers } from '../people/operator-account-members.tsx';
 import { TaskList } from '../tasks/list/task-list.tsx';
-import { PriceTables } from '../prices/prices-page.tsx';
+import { CurrentAndSetPrices } from '../prices/operator-prices-page.tsx';
 import { AccountActions } from './account-actions.tsx';
 import { AccountLimits } from './account-limits.tsx';
 import { AccountState } from './account-state.tsx';
@@ -48,11 +48,11 @@ export function AccountPage({ id: accountId }: { readonly id: string }) {
 const parts = {
   ledger: ({ account }: PartProps) => <Ledger accountId={account.accountId} />,
   tasks: ({ account }: PartProps) => <TaskList accountId={account.accountId} />,
-  purchases: ({ account }: PartProps) => <Purchases accountId={account.accountId} />,
-  prices: PriceTables,
+  purchases: ({ account }: PartProps) => <PurchaseList accountId={account.accountId} />,
+  prices: CurrentAndSetPrices,
   limits: AccountLimits,
-  keys: AccountKeys,
-  members: AccountMembers,
+  keys: OperatorAccountKeys,
+  members: OperatorAccountMembers,
 };
 const tabs = ['ledger', 'tasks', 'purchases', 'prices', 'limits', 'keys', 'members'] as const;
 
@@ -60,8 +60,8 @@ type PartProps = { readonly account: Account };
 
 function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show'>) {
   const { accountId, name } = account;
-  const { hrefWith } = useAddress();
-  const [tab] = useChoice('tab', tabs, 'ledger');
+  const { hrefWith } = useUrlParameters();
+  const [tab] = useChoiceInUrl('tab', tabs, 'ledger');
   const Part = parts[tab];
   const heading = (
     <span class="row">
@@ -73,7 +73,7 @@ function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show
     <Page title={name} heading={heading} lead={id} back={back} actions={<AccountActions account={account} />}>
       <StateNotice account={account} />
       <AccountTiles account={account} counts={counts} />
-      <Tabs
+      <TabLinks
         label={accountsText.tabs}
         tabs={tabs.map((value) => ({
           label: accountsText.tabNames[value],
@@ -110,10 +110,10 @@ function AccountTiles({ account, counts }: Answer<'/api/admin/v1/accounts/show'>
   return (
     <Tiles
       tiles={[
-        { label: accountsText.balance, value: number(account.balance), note: accountsText.credits },
+        { label: accountsText.balance, value: formatNumber(account.balance), note: accountsText.credits },
         {
           label: accountsText.unfinished,
-          value: number(account.unfinishedTasks),
+          value: formatNumber(account.unfinishedTasks),
           note: accountsText.limitNote(account.maxUnfinishedTasks),
         },
         {
@@ -132,5 +132,5 @@ function AccountTiles({ account, counts }: Answer<'/api/admin/v1/accounts/show'>
 const countLimit = 10_000;
 
 function counted(count: number): string {
-  return count >= countLimit ? `${number(countLimit)}+` : number(count);
+  return count >= countLimit ? `${formatNumber(countLimit)}+` : formatNumber(count);
 }

@@ -8,7 +8,7 @@ import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Building2, Plus } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';
@@ -52,7 +52,7 @@ export function AccountsPage() {
           ),
         },
         { title: accountsText.state, cell: (account) => <AccountState account={account} /> },
-        { title: accountsText.balance, kind: 'end', cell: ({ balance }) => number(balance) },
+        { title: accountsText.balance, kind: 'end', cell: ({ balance }) => formatNumber(balance) },
         {
           title: accountsText.unfinished,
           kind: 'end',

@@ -1,5 +1,5 @@
-import { auditHint } from '../audit/audit-hint.ts';
-import { credits, number } from '../../ui/number-formats.tsx';
+import { auditReasonHint } from '../audit/audit-reason-hint.ts';
+import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text of the operators' pages about accounts. */
 export const accountsText = {
@@ -15,14 +15,14 @@ export const accountsText = {
   balance: 'Balance',
   credits: 'credits',
   unfinished: 'Unfinished tasks',
-  ofLimit: (count: number, limit: number) => `${number(count)} of ${number(limit)}`,
-  limitNote: (limit: number) => `limit ${number(limit)}`,
+  ofLimit: (count: number, limit: number) => `${formatNumber(count)} of ${formatNumber(limit)}`,
+  limitNote: (limit: number) => `limit ${formatNumber(limit)}`,
   opened: 'Created',
   create: 'Create account',
   createHelp: 'The account starts without keys and members. Its opening credits are the first entry of its ledger.',
   name: 'Name',
   openingCredits: 'Opening credits',
-  created: (name: string, balance: number) => `${name} created with ${credits(balance)}`,
+  created: (name: string, balance: number) => `${name} created with ${formatCredits(balance)}`,
   notFound: 'Account not found',
   notFoundAdvice: 'No account has this ID. Search the list by name instead.',
   seeAll: 'View all accounts',
@@ -73,7 +73,7 @@ export const accountsText = {
       title: (name: string) => `Lift the suspension of ${name}?`,
       action: 'Lift suspension',
       help: 'It can create tasks and keys again immediately.',
-      reason: auditHint,
+      reason: auditReasonHint,
       done: (name: string) => `Suspension of ${name} lifted`,
     },
   },
@@ -88,7 +88,7 @@ export const accountsText = {
   maxUnfinished: 'Unfinished tasks at a time',
   createRate: 'New tasks',
   defaultRate: 'Default rate',
-  ownRateOf: (quota: number, seconds: number) => `${number(quota)} per ${number(seconds)}\u00A0s`,
+  ownRateOf: (quota: number, seconds: number) => `${formatNumber(quota)} per ${formatNumber(seconds)}\u00A0s`,
   ownRate: 'Custom rate for new tasks',
   ownRateHint: 'Otherwise, the default rate applies.',
   rateTasks: 'Tasks',

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { useLocation } from 'wouter-preact';
 import type { Account } from '../../api/contract.ts';
 import { replaceMe } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { auditHint } from '../audit/audit-hint.ts';
+import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { accountsText } from './accounts-text.ts';
 
 type Props = { readonly account: Account; readonly onClose: () => void };
@@ -18,11 +18,11 @@ export function ViewAsOwnerDialog({ account: { accountId, name }, onClose }: Pro
       path="/api/console/v1/view"
       title={accountsText.viewTitle(name)}
       action={accountsText.viewAction}
-      reason={auditHint}
+      reason={auditReasonHint}
       body={(reason) => ({ accountId, reason })}
       onDone={(me) => {
         replaceMe(client, me);
-        navigate(paths.overview(accountId));
+        navigate(accountPaths.overview(accountId));
       }}
       help={accountsText.viewHelp}
       onClose={onClose}

@@ -1,6 +1,6 @@
 import type { OperatorAction } from '../../api/contract.ts';
-import { number } from '../../ui/number-formats.tsx';
-import { exactTime } from '../../ui/time.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
+import { formatExactTime } from '../../ui/time.tsx';
 import { isObject, type InputValues } from '../models/field-schema-helpers.ts';
 import { auditText, detailNames } from './audit-text.ts';
 
@@ -40,7 +40,7 @@ function nameOf(name: string): string {
 }
 
 function valueOf(name: string, value: unknown): string {
-  if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? exactTime(value) : number(value);
+  if (typeof value === 'number') return /(?:Time|At|From)$/.test(name) ? formatExactTime(value) : formatNumber(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.join(' + ');
   if (isObject(value)) return listed(Object.entries(value));

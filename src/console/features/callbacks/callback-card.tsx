@@ -1,13 +1,13 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { StateWord } from '../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../ui/controls/badge.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Card, Facts } from '../../ui/page-layout.tsx';
 import { Time } from '../../ui/time.tsx';
-import { callbacksText, callbackStateWord } from './callbacks-text.ts';
+import { callbacksText, callbackStateWordAndTone } from './callbacks-text.ts';
 import { type AttemptView, Attempts } from './delivery-columns-and-attempts.tsx';
-import { ResendButton } from './resend-buttons.tsx';
-import { verifySample } from './verify-sample.ts';
+import { ResendCallbackButton } from './resend-buttons.tsx';
+import { verificationSample } from './verification-sample.ts';
 
 /** A callback; operators see its account, network errors and responses as well, and events. */
 export type CallbackView = Omit<Callback, 'attempts' | 'taskId'> &
@@ -19,11 +19,11 @@ export function CallbackCard({ taskId, callback }: { readonly taskId: string; re
   const { url, webhookId, nextAttemptTime, attempts, operator } = callback;
   const redeliveries = operator?.redeliveries ?? 0;
   return (
-    <Card title={callbacksText.callback} actions={<ResendButton taskId={taskId} />} isFlush>
+    <Card title={callbacksText.callback} actions={<ResendCallbackButton taskId={taskId} />} isFlush>
       <div class="body">
         <Facts
           facts={[
-            [callbacksText.state, <StateWord of={callbackStateWord(callback.state)} />],
+            [callbacksText.state, <WordWithDot of={callbackStateWordAndTone(callback.state)} />],
             [callbacksText.sentTo, <bdi>{url}</bdi>],
             [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],
             [callbacksText.redeliveries, redeliveries > 0 ? redeliveries : undefined],
@@ -37,7 +37,7 @@ export function CallbackCard({ taskId, callback }: { readonly taskId: string; re
           <details>
             <summary>{callbacksText.verifyOne}</summary>
             <div class="body">
-              <CodeBlock samples={[{ title: 'Node.js', text: verifySample(webhookId) }]} />
+              <CodeBlock samples={[{ title: 'Node.js', text: verificationSample(webhookId) }]} />
             </div>
           </details>
         </div>

@@ -1,26 +1,26 @@
 import { Link } from 'wouter-preact';
 import { useAccount, useIsOperatorPage } from '../../api/session.ts';
-import { operatorPaths, paths } from '../../paths.ts';
+import { operatorPaths, accountPaths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { Webhook } from '../../ui/controls/icons.ts';
 import { List, ListPage } from '../../ui/lists/list.tsx';
 import { Page } from '../../ui/page-layout.tsx';
-import { actionColumn, type Column } from '../../ui/lists/table.tsx';
+import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { useTaskPaths } from '../tasks/detail/use-task.ts';
+import { useTaskPagePaths } from '../tasks/detail/use-task.ts';
 import type { CallbackView } from './callback-card.tsx';
 import { callbacksText } from './callbacks-text.ts';
 import {
   deliveryStateFilter,
-  deliveryPace,
+  deliveryPollMs,
   nextAttemptColumn,
   lastResponseColumn,
   deliveryStateColumn,
 } from './delivery-columns-and-attempts.tsx';
-import { ResendButton, ResendFailedDeliveriesButton } from './resend-buttons.tsx';
+import { ResendCallbackButton, ResendFailedDeliveriesButton } from './resend-buttons.tsx';
 import { SigningSecret } from './signing-secret.tsx';
-import { TestCallback } from './test-callback.tsx';
+import { TestCallbackCard } from './test-callback-card.tsx';
 
 export function CallbacksPage() {
   return useIsOperatorPage() ? <FailedCallbacks /> : <OwnCallbacks />;
@@ -34,7 +34,7 @@ function OwnCallbacks() {
     >
       <div class="columns even">
         <SigningSecret of="callbacks" />
-        <TestCallback />
+        <TestCallbackCard />
       </div>
       <List
         noun={callbacksText.noun}
@@ -45,7 +45,7 @@ function OwnCallbacks() {
         columns={columns}
         filters={filters}
         isLinked
-        everyMs={(page) => deliveryPace(page?.callbacks)}
+        everyMs={(page) => deliveryPollMs(page?.callbacks)}
         empty={{ icon: Webhook, title: callbacksText.emptyTitle, children: <NoCallbacks /> }}
       />
     </Page>
@@ -83,8 +83,9 @@ const columns: readonly Column<CallbackView>[] = [
   { title: titles.ended, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
   // The account resends its events.
   {
-    ...actionColumn,
-    cell: ({ taskId, event }) => taskId !== null && (event ?? null) === null && <ResendButton taskId={taskId} />,
+    ...actionColumnProps,
+    cell: ({ taskId, event }) =>
+      taskId !== null && (event ?? null) === null && <ResendCallbackButton taskId={taskId} />,
   },
 ];
 
@@ -103,7 +104,7 @@ function accountColumn(): Column<CallbackView> {
 }
 
 function CallbackHead({ callback: { taskId, url, event, operator } }: { readonly callback: CallbackView }) {
-  const { of } = useTaskPaths();
+  const { of } = useTaskPagePaths();
   return (
     <Link
       href={taskId === null ? operatorPaths.account(operator?.accountId ?? '') : of(taskId)}
@@ -122,7 +123,7 @@ function NoCallbacks() {
         {callbacksText.emptyBefore} <code>callBackUrl</code> {callbacksText.emptyAfter}
       </p>
       <div class="row">
-        <LinkButton href={paths.playground(accountId)}>{callbacksText.tryIt}</LinkButton>
+        <LinkButton href={accountPaths.playground(accountId)}>{callbacksText.tryIt}</LinkButton>
       </div>
     </>
   );

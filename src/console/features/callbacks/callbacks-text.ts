@@ -1,21 +1,21 @@
 import type { Callback } from '../../api/contract.ts';
-import { type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 // Every text of callbacks.
 
-const stateWords: Readonly<Record<Callback['state'], Word>> = {
+const stateWords: Readonly<Record<Callback['state'], WordAndTone>> = {
   pending: { word: 'Pending', tone: 'live' },
   delivered: { word: 'Delivered', tone: 'good' },
   failed: { word: 'Failed', tone: 'bad' },
   rejected: { word: 'Rejected (410 Gone)', tone: 'warn' },
 };
 
-export const callbackStateWord = (state: string) => wordOf(stateWords, state);
+export const callbackStateWordAndTone = (state: string) => wordAndToneOf(stateWords, state);
 
 export function resentWords(noun: 'callback' | 'event', count: number, hasMore: boolean): string {
   if (count === 0) return `No ${noun} failed in this period`;
-  const sent = count === 1 ? `1 ${noun} is being resent` : `${number(count)} ${noun}s are being resent`;
+  const sent = count === 1 ? `1 ${noun} is being resent` : `${formatNumber(count)} ${noun}s are being resent`;
   return hasMore ? `${sent}. There are more: resend again` : sent;
 }
 

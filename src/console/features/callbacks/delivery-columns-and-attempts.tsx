@@ -1,10 +1,10 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
+import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../ui/lists/table.tsx';
-import { duration, Time } from '../../ui/time.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
 import { AttemptExchange } from './attempt-exchange.tsx';
-import { callbacksText as text, callbackStateWord } from './callbacks-text.ts';
+import { callbacksText as text, callbackStateWordAndTone } from './callbacks-text.ts';
 import './callbacks.css';
 
 // Callbacks and events are delivered in the same way: in attempts, until one gets a 2xx response.
@@ -15,7 +15,7 @@ export type AttemptView = Callback['attempts'][number] &
 type Delivery = Pick<Callback, 'state' | 'nextAttemptTime'> & { readonly attempts: readonly AttemptView[] };
 
 /** A list is read again sooner while one of its deliveries is pending. */
-export function deliveryPace(deliveries: readonly Pick<Delivery, 'state'>[] = []): number {
+export function deliveryPollMs(deliveries: readonly Pick<Delivery, 'state'>[] = []): number {
   return deliveries.some(({ state }) => state === 'pending') ? 3000 : 15_000;
 }
 
@@ -25,13 +25,13 @@ export const deliveryStateFilter = choiceFilter({
   control: 'tabs',
   all: text.all,
   values: ['pending', 'delivered', 'failed', 'rejected'] as const,
-  word: (state) => callbackStateWord(state).word,
+  word: (state) => callbackStateWordAndTone(state).word,
 });
 
 export const deliveryStateColumn: Column<Delivery> = {
   title: text.columns.state,
   kind: 'shrink',
-  cell: ({ state }) => <StateWord of={callbackStateWord(state)} />,
+  cell: ({ state }) => <WordWithDot of={callbackStateWordAndTone(state)} />,
 };
 
 export const lastResponseColumn: Column<Delivery> = {
@@ -84,7 +84,7 @@ export function Attempts({ deliveryId, attempts }: AttemptsProps) {
             </>
           ),
         },
-        { title: text.duration, kind: 'end', cell: ({ durationMs }) => duration(durationMs) },
+        { title: text.duration, kind: 'end', cell: ({ durationMs }) => formatDuration(durationMs) },
         { title: text.time, kind: 'end', cell: ({ startTime }) => <Time ms={startTime} /> },
       ]}
     />

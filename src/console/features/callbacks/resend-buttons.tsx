@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
-import { useIsOperatorPage, useRoleReason } from '../../api/session.ts';
+import { useIsOperatorPage, useNotAllowedReason } from '../../api/session.ts';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { RotateCw } from '../../ui/controls/icons.ts';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 /** Needs no confirmation, because a receiver recognizes a duplicate by its `webhook-id`. */
-export function ResendButton({ taskId }: { readonly taskId: string }) {
+export function ResendCallbackButton({ taskId }: { readonly taskId: string }) {
   const isOperator = useIsOperatorPage();
-  const memberReason = useRoleReason('member');
+  const memberReason = useNotAllowedReason('member');
   return (
-    <SendButton
+    <ImmediateActionButton
       path={isOperator ? '/api/admin/v1/callbacks/redeliver' : '/api/v1/callbacks/redeliver'}
       body={{ taskId }}
       done={callbacksText.resent}
@@ -20,7 +20,7 @@ export function ResendButton({ taskId }: { readonly taskId: string }) {
       disabledReason={isOperator ? undefined : memberReason}
     >
       <RotateCw size={14} aria-hidden="true" /> {callbacksText.resend}
-    </SendButton>
+    </ImmediateActionButton>
   );
 }
 
@@ -39,7 +39,7 @@ export function ResendFailedDeliveriesButton({ path, text }: ResendProps) {
   const [days, setDays] = useState<(typeof periods)[number]>('7');
   return (
     <ActionButton
-      button={{ label: text.resendFailed, icon: RotateCw, disabledReason: useRoleReason('member') }}
+      button={{ label: text.resendFailed, icon: RotateCw, disabledReason: useNotAllowedReason('member') }}
       path={path}
       title={text.resendFailed}
       action={text.resend}

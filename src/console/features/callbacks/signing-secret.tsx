@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { useRoleReason } from '../../api/session.ts';
+import { useNotAllowedReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { Card } from '../../ui/page-layout.tsx';
-import { ShownOnce } from '../../ui/forms/shown-once.tsx';
+import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { callbacksText } from './callbacks-text.ts';
-import { verifySample } from './verify-sample.ts';
+import { verificationSample } from './verification-sample.ts';
 
 const paths = {
   callbacks: { reveal: '/api/v1/callbacks/secret', rotate: '/api/v1/callbacks/secret/rotate' },
@@ -18,7 +18,7 @@ type SecretProps = { readonly of: keyof typeof paths };
 
 /** The secret that signs every callback or event of the account, which is shown once. */
 export function SigningSecret({ of }: SecretProps) {
-  const reason = useRoleReason('owner');
+  const reason = useNotAllowedReason('owner');
   return (
     <Card title={callbacksText.secret}>
       <div class="stack">
@@ -34,7 +34,7 @@ export function SigningSecret({ of }: SecretProps) {
         <details>
           <summary>{callbacksText.howToVerify[of]}</summary>
           <div class="body">
-            <CodeBlock samples={[{ title: 'Node.js', text: verifySample() }]} />
+            <CodeBlock samples={[{ title: 'Node.js', text: verificationSample() }]} />
           </div>
         </details>
       </div>
@@ -88,8 +88,13 @@ function RotateDialog({ of, onClose }: SecretProps & CloseProps) {
 
 function Secret({ secret, onClose }: CloseProps & { readonly secret: string }) {
   return (
-    <ShownOnce title={callbacksText.yourSecret} what={callbacksText.secretNoun} text={secret} onClose={onClose}>
+    <SecretShownOnceDialog
+      title={callbacksText.yourSecret}
+      what={callbacksText.secretNoun}
+      text={secret}
+      onClose={onClose}
+    >
       {callbacksText.storeIt}
-    </ShownOnce>
+    </SecretShownOnceDialog>
   );
 }

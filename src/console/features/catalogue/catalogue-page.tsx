@@ -2,12 +2,12 @@ import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { creditPriceWords, number } from '../../ui/number-formats.tsx';
+import { creditPriceWords, formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { duration, ExactTime, Time, useNow } from '../../ui/time.tsx';
-import { amountsAtTime } from '../prices/price-names-and-amounts.tsx';
+import { formatDuration, ExactTime, Time, useNow } from '../../ui/time.tsx';
+import { currentAndAnnouncedAmounts } from '../prices/price-names-and-amounts.tsx';
 import { catalogueText } from './catalogue-text.ts';
 
 type Props = { readonly catalogue: LoadedCatalogue };
@@ -97,7 +97,12 @@ function Models({ catalogue: { models, notSold } }: Props) {
         },
         { title: catalogueText.prices, isWide: true, cell: (model) => <Prices model={model} /> },
         { title: catalogueText.providers, isWide: true, cell: (model) => <Tiers model={model} /> },
-        { title: catalogueText.deadline, kind: 'end', isMinor: true, cell: ({ deadlineMs }) => duration(deadlineMs) },
+        {
+          title: catalogueText.deadline,
+          kind: 'end',
+          isMinor: true,
+          cell: ({ deadlineMs }) => formatDuration(deadlineMs),
+        },
       ]}
     />
   );
@@ -109,7 +114,7 @@ function Prices({ model: { prices } }: { readonly model: Model }) {
   return (
     <ul>
       {prices.map(({ name, amounts }) => {
-        const { current, announced } = amountsAtTime({ rates: amounts }, now);
+        const { current, announced } = currentAndAnnouncedAmounts({ rates: amounts }, now);
         return (
           <li key={name}>
             {prices.length > 1 && <code>{name}</code>} {current !== undefined && creditPriceWords(current)}
@@ -151,7 +156,7 @@ function Providers({ catalogue: { providers } }: Props) {
         { title: catalogueText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
         { title: catalogueText.kind, cell: ({ kind }) => kind },
         { title: catalogueText.address, isWide: true, cell: ({ origin }) => origin ?? catalogueText.own },
-        { title: catalogueText.models, kind: 'end', cell: ({ models }) => number(models) },
+        { title: catalogueText.models, kind: 'end', cell: ({ models }) => formatNumber(models) },
       ]}
     />
   );

@@ -1,4 +1,4 @@
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text about the loaded catalogue. */
 export const catalogueText = {
@@ -22,5 +22,5 @@ export const catalogueText = {
   own: 'on our workers',
   notSold: 'No active worker can generate it',
   tier: (tier: number) => `${tier}.`,
-  upTo: (limit: number) => `up to ${number(limit)} at a time`,
+  upTo: (limit: number) => `up to ${formatNumber(limit)} at a time`,
 } as const;

@@ -1,13 +1,13 @@
 import { queryStringOf } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
-import { useAddress, useChoice, useFilters } from '../../ui/lists/filters.tsx';
-import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { useUrlParameters, useChoiceInUrl, useFilters } from '../../ui/lists/filters.tsx';
+import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card, Page, Tiles } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { dayMs } from '../../ui/time.tsx';
-import { Tabs } from '../../ui/controls/tabs.tsx';
+import { TabLinks } from '../../ui/controls/tab-links.tsx';
 import { DownloadButton } from '../../ui/controls/download-button.tsx';
 import { BuyCreditsButton, useCreditPackages } from '../payments/buy-credits.tsx';
 import { CheckoutReturn } from '../payments/checkout-return.tsx';
@@ -16,7 +16,7 @@ import { StatementCard } from '../statements/statement-card.tsx';
 import { creditsText } from './credits-text.ts';
 import { ChargedByDayChart, utcDayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
-import { LowBalanceCard } from './low-balance.tsx';
+import { LowBalanceCard } from './low-balance-threshold.tsx';
 import { RedeemCodeButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
@@ -25,8 +25,8 @@ import { useDayRange } from './use-day-range.tsx';
 const tabs = ['usage', 'purchases', 'statements'] as const;
 
 export function CreditsPage() {
-  const { hrefWith } = useAddress();
-  const [tab] = useChoice('tab', tabs, 'usage');
+  const { hrefWith } = useUrlParameters();
+  const [tab] = useChoiceInUrl('tab', tabs, 'usage');
   const isOwner = useIsOwner();
   const sells = useCreditPackages()?.provider;
   // An installation that sells nothing has no purchases to list.
@@ -42,7 +42,7 @@ export function CreditsPage() {
       }
     >
       <CheckoutReturn />
-      <Tabs
+      <TabLinks
         label={creditsText.tabs}
         tabs={shown.map((value) => ({
           label: creditsText.tabNames[value],
@@ -85,7 +85,7 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
   const daily = useRead('/api/v1/credits/daily', query, { keeps: true, everyMs: sumsMs });
   const { data } = daily;
   const balance = useBalance();
-  if (data === undefined && daily.error !== null) return <ReadError of={daily} />;
+  if (data === undefined && daily.error !== null) return <ReadErrorBox of={daily} />;
   const total = (of: 'charged' | 'refunded' | 'granted') =>
     figureOrSkeleton(data?.days.reduce((sum, one) => sum + one[of], 0));
   return (
@@ -106,7 +106,7 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
 /** A figure of a tile, the room for it, or null for one that cannot be read. */
 export function figureOrSkeleton(value: number | null | undefined) {
   if (value === null) return '–';
-  return value === undefined ? <Skeleton width="60%" height="26px" /> : number(value);
+  return value === undefined ? <Skeleton width="60%" height="26px" /> : formatNumber(value);
 }
 
 /** The entries that the ledger shows, as a file. */

@@ -1,5 +1,5 @@
 import { labelOrName } from '../../ui/controls/badge.tsx';
-import { credits, number } from '../../ui/number-formats.tsx';
+import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text of the pages about credits. */
 export const creditsText = {
@@ -44,22 +44,22 @@ export const creditsText = {
   when: 'Time',
   grant: 'Grant credits',
   grantTo: (account: string) => `Grant credits to ${account}`,
-  grantAction: (amount: number | undefined) => (amount === undefined ? 'Grant' : `Grant ${credits(amount)}`),
+  grantAction: (amount: number | undefined) => (amount === undefined ? 'Grant' : `Grant ${formatCredits(amount)}`),
   grantHelp: 'For credits that were bought or given. To take credits back, use an adjustment.',
   adjust: 'Adjust',
   adjustTitle: (account: string) => `Adjust the balance of ${account}`,
   adjustAction: (amount: number | undefined) =>
-    amount === undefined ? 'Adjust' : amount < 0 ? `Remove ${credits(-amount)}` : `Add ${credits(amount)}`,
+    amount === undefined ? 'Adjust' : amount < 0 ? `Remove ${formatCredits(-amount)}` : `Add ${formatCredits(amount)}`,
   adjustHelp: 'For corrections, up or down. The balance can’t become negative.',
   change: 'Change in credits',
   changeHint: 'For example 500, or -500 to remove credits.',
   bookingReason: 'Shown in the account’s ledger, and recorded in the audit log with your name.',
-  booked: (balance: number) => `Balance updated: ${credits(balance)}`,
+  booked: (balance: number) => `Balance updated: ${formatCredits(balance)}`,
   redeem: 'Redeem code',
   redeemHelp: 'Enter the code that you received. Its credits are added to the balance.',
   code: 'Code',
   redeemedBefore: 'Your account has already redeemed this code. Nothing was added.',
-  redeemed: (amount: number, balance: number) => `${credits(amount)} added. Balance: ${credits(balance)}`,
+  redeemed: (amount: number, balance: number) => `${formatCredits(amount)} added. Balance: ${formatCredits(balance)}`,
 } as const;
 
 /** Every text about the threshold of a low balance. */
@@ -91,7 +91,7 @@ export const capsText = {
   caption: 'Spend limits',
   period: 'Period',
   used: 'Used',
-  usedOf: (spent: number, cap: number) => `${number(spent)} of ${number(cap)}`,
+  usedOf: (spent: number, cap: number) => `${formatNumber(spent)} of ${formatNumber(cap)}`,
   resets: 'Resets',
   never: 'never',
   change: 'Change',
@@ -105,7 +105,7 @@ export const codesText = {
   empty: 'No codes yet',
   emptyAdvice: 'Create a batch, then hand out its codes. Owners redeem them on their credits page.',
   create: 'Create codes',
-  createAction: (codes: number, amount: number) => `Create ${number(codes)} × ${credits(amount)}`,
+  createAction: (codes: number, amount: number) => `Create ${formatNumber(codes)} × ${formatCredits(amount)}`,
   createHelp: 'The codes are shown once. The service stores only their hashes.',
   name: 'Name',
   nameHint: 'Shown in the ledger of accounts that redeem a code.',
@@ -113,12 +113,12 @@ export const codesText = {
   count: 'Number of codes',
   expires: 'Expires',
   expiresHint: 'Leave empty for codes that never expire.',
-  created: (count: number) => (count === 1 ? '1 code created' : `${number(count)} codes created`),
+  created: (count: number) => (count === 1 ? '1 code created' : `${formatNumber(count)} codes created`),
   listNoun: 'list',
   copyAdvice: 'One code per line. Anyone who has a code can redeem it.',
   batch: 'Batch',
   redeemed: 'Redeemed',
-  redeemedOf: (redeemed: number, codes: number) => `${number(redeemed)} of ${number(codes)}`,
+  redeemedOf: (redeemed: number, codes: number) => `${formatNumber(redeemed)} of ${formatNumber(codes)}`,
   createdAt: 'Created',
   state: 'State',
   states: { active: 'Active', expired: 'Expired', withdrawn: 'Withdrawn' },
@@ -127,7 +127,7 @@ export const codesText = {
   withdrawTitle: (name: string) => `Withdraw the codes of ${name}?`,
   withdrawAction: 'Withdraw codes',
   withdrawHelp: (left: number) =>
-    `${left === 1 ? '1 code that was' : `${number(left)} codes that were`} not redeemed yet will stop working. This can’t be undone.`,
+    `${left === 1 ? '1 code that was' : `${formatNumber(left)} codes that were`} not redeemed yet will stop working. This can’t be undone.`,
   withdrawn: (name: string) => `Codes of ${name} withdrawn`,
 } as const;
 

@@ -1,13 +1,13 @@
 import type { UsageDay } from '../../api/contract.ts';
 import { BarChart, type Series } from '../../ui/charts/bar-chart.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';
 import './credits.css';
 
 /** As tokens, so that the theme chooses them. */
-export const seriesColors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+export const seriesColorVariables = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
 
 type DayChartProps = { readonly days: readonly UsageDay[]; readonly fromMs: number; readonly count: number };
 
@@ -18,7 +18,13 @@ export function ChargedByDayChart({ days, fromMs, count }: DayChartProps) {
   const rows = charged.map((one) => ({ day: one.day, label: one.model ?? undefined, value: one.charged }));
   return (
     <Card title={creditsText.chart} isFlush>
-      <StackedDays title={creditsText.chart} rows={rows} fromMs={fromMs} count={count} unit={creditsText.credits} />
+      <StackedDaysChartAndTable
+        title={creditsText.chart}
+        rows={rows}
+        fromMs={fromMs}
+        count={count}
+        unit={creditsText.credits}
+      />
     </Card>
   );
 }
@@ -35,7 +41,7 @@ type StackedDaysProps = {
 };
 
 /** Each day as a stacked bar, and as a row of a table. */
-export function StackedDays({ title, rows, fromMs, count, unit }: StackedDaysProps) {
+export function StackedDaysChartAndTable({ title, rows, fromMs, count, unit }: StackedDaysProps) {
   const names = Array.from({ length: count }, (_day, index) => utcDayOf(fromMs + index * dayMs));
   const series = stacked(rows, names);
   return (
@@ -54,14 +60,14 @@ function stacked(rows: readonly StackedRow[], days: readonly string[]): readonly
   const totals = new Map<string, number>();
   for (const { label, value } of rows) if (label !== undefined) totals.set(label, (totals.get(label) ?? 0) + value);
   const ranked = [...totals].toSorted(([, a], [, b]) => b - a).map(([label]) => label);
-  const isFew = ranked.length <= seriesColors.length && rows.every(({ label }) => label !== undefined);
-  const own = isFew ? ranked : ranked.slice(0, seriesColors.length - 1);
+  const isFew = ranked.length <= seriesColorVariables.length && rows.every(({ label }) => label !== undefined);
+  const own = isFew ? ranked : ranked.slice(0, seriesColorVariables.length - 1);
   const labels = isFew ? own : [...own, creditsText.others];
   return labels.map((label, index): Series => {
     const isOf = (row: StackedRow) =>
       index < own.length ? row.label === label : row.label === undefined || !own.includes(row.label);
     const values = days.map((day) => sum(rows.filter((row) => row.day === day && isOf(row))));
-    return { label, color: `var(${seriesColors[index] ?? '--accent'})`, values };
+    return { label, color: `var(${seriesColorVariables[index] ?? '--accent'})`, values };
   });
 }
 
@@ -105,7 +111,7 @@ function FiguresTable({ caption, names, series }: FiguresProps) {
                 <td>{name}</td>
                 {series.map(({ label, values }) => (
                   <td key={label} class="end">
-                    {number(values[index] ?? 0)}
+                    {formatNumber(values[index] ?? 0)}
                   </td>
                 ))}
               </tr>

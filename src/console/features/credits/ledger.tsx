@@ -3,7 +3,7 @@ import { shortId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { SignedAmount, number, PriceName } from '../../ui/number-formats.tsx';
+import { SignedAmount, formatNumber, PriceNameUnlessStandard } from '../../ui/number-formats.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
@@ -68,7 +68,7 @@ const columns: readonly Column<LedgerEntry>[] = [
   },
   { title: creditsText.reference, cell: (entry) => <Reference entry={entry} /> },
   { title: creditsText.amount, kind: 'end', cell: ({ amount }) => <SignedAmount amount={amount} /> },
-  { title: creditsText.balanceAfter, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+  { title: creditsText.balanceAfter, kind: 'end', cell: ({ balanceAfter }) => formatNumber(balanceAfter) },
   { title: creditsText.when, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
 ];
 
@@ -78,7 +78,7 @@ function Reference({ entry: { taskId, reason, priceName } }: { readonly entry: L
   return (
     <>
       <TaskLink taskId={taskId} />
-      <PriceName name={priceName} />
+      <PriceNameUnlessStandard name={priceName} />
       {reason !== null && <small class="under">{reason}</small>}
     </>
   );

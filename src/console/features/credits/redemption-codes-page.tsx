@@ -6,11 +6,11 @@ import { TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Coins, Plus } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/number-formats.tsx';
-import { ShownOnce } from '../../ui/forms/shown-once.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
+import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actionColumn } from '../../ui/lists/table.tsx';
-import { auditHint } from '../audit/audit-hint.ts';
+import { actionColumnProps } from '../../ui/lists/table.tsx';
+import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { codesText } from './credits-text.ts';
 
 /** Operators create and revoke batches of codes. */
@@ -32,7 +32,7 @@ export function RedemptionCodesPage() {
       columns={[
         { title: codesText.batch, kind: 'head', cell: ({ name }) => <bdi class="strong">{name}</bdi> },
         { title: codesText.state, cell: (batch) => <BatchState batch={batch} /> },
-        { title: codesText.perCode, kind: 'end', cell: ({ credits }) => number(credits) },
+        { title: codesText.perCode, kind: 'end', cell: ({ credits }) => formatNumber(credits) },
         {
           title: codesText.redeemed,
           kind: 'end',
@@ -40,7 +40,7 @@ export function RedemptionCodesPage() {
         },
         { title: codesText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
         { title: codesText.createdAt, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-        { ...actionColumn, cell: (batch) => <WithdrawButton batch={batch} /> },
+        { ...actionColumnProps, cell: (batch) => <WithdrawButton batch={batch} /> },
       ]}
     />
   );
@@ -68,7 +68,7 @@ function WithdrawButton({ batch }: BatchProps) {
       title={codesText.withdrawTitle(name)}
       action={codesText.withdrawAction}
       isDanger
-      reason={auditHint}
+      reason={auditReasonHint}
       body={(reason) => ({ batchId, reason })}
       done={codesText.withdrawn(name)}
       help={codesText.withdrawHelp(codes - redeemed)}
@@ -90,14 +90,14 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
         ...(values.expireTime !== '' && { expireTime: Date.parse(values.expireTime) }),
       })}
       result={({ codes }) => (
-        <ShownOnce
+        <SecretShownOnceDialog
           title={codesText.created(codes.length)}
           what={codesText.listNoun}
           text={codes.join('\n')}
           onClose={onClose}
         >
           {codesText.copyAdvice}
-        </ShownOnce>
+        </SecretShownOnceDialog>
       )}
       onClose={onClose}
     >

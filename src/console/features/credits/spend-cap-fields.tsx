@@ -4,9 +4,9 @@ import { capsText } from './credits-text.ts';
 const periods = ['day', 'month', 'total'] as const;
 type Period = (typeof periods)[number];
 
-export type CapTexts = Readonly<Record<Period, string>>;
+export type CapFieldValues = Readonly<Record<Period, string>>;
 
-export const noCaps: CapTexts = { day: '', month: '', total: '' };
+export const emptyCapFieldValues: CapFieldValues = { day: '', month: '', total: '' };
 
 type CapFieldsProps = {
   readonly field: (name: Period) => { readonly value: string; readonly onValue: (value: string) => void };
@@ -32,7 +32,7 @@ export function CapFields({ field, path = '' }: CapFieldsProps) {
   );
 }
 
-export function capsOf(values: CapTexts): Record<Period, number | null> {
+export function parseCapFields(values: CapFieldValues): Record<Period, number | null> {
   return { day: capOf(values.day), month: capOf(values.month), total: capOf(values.total) };
 }
 
@@ -40,7 +40,7 @@ export function capsOf(values: CapTexts): Record<Period, number | null> {
  * The limits that differ from those that the form was filled with. The others are left out of the request, so that it does not undo a
  * change that another owner made meanwhile.
  */
-export function changedCaps(values: CapTexts, before: CapTexts): Partial<Record<Period, number | null>> {
+export function changedCaps(values: CapFieldValues, before: CapFieldValues): Partial<Record<Period, number | null>> {
   const changed = periods.filter((period) => values[period] !== before[period]);
   return Object.fromEntries(changed.map((period) => [period, capOf(values[period])]));
 }

@@ -7,12 +7,12 @@ import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-butt
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { ReadError } from '../../ui/feedback/loaded.tsx';
+import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
 import { Card } from '../../ui/page-layout.tsx';
-import { actionColumn, Table } from '../../ui/lists/table.tsx';
+import { actionColumnProps, Table } from '../../ui/lists/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { LimitMeter } from '../../ui/charts/meter.tsx';
-import { CapFields, type CapTexts, changedCaps } from './spend-cap-fields.tsx';
+import { CapFields, type CapFieldValues, changedCaps } from './spend-cap-fields.tsx';
 import { capsText } from './credits-text.ts';
 
 /** The spent credits change with each task, and another owner may change a limit. */
@@ -42,7 +42,7 @@ export function SpendCapsCard() {
       }
     >
       <p class="card-note">{capsText.help}</p>
-      <ReadError of={read} isInset />
+      <ReadErrorBox of={read} isInset />
       {caps !== undefined && caps.length > 0 && (
         <Table
           caption={capsText.caption}
@@ -58,7 +58,7 @@ export function SpendCapsCard() {
               cell: ({ resetTime }) => (resetTime === null ? capsText.never : <ExactTime ms={resetTime} />),
             },
             {
-              ...actionColumn,
+              ...actionColumnProps,
               cell: (cap) => (
                 <OperatorViewAwareButton
                   size="small"
@@ -134,7 +134,7 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
 }
 
 /** The current limits as the texts of the form. */
-function textsOf(caps: readonly SpendCap[], subject: string): CapTexts {
+function textsOf(caps: readonly SpendCap[], subject: string): CapFieldValues {
   const own = caps.filter((one) => subjectOf(one) === subject);
   const text = (period: SpendCap['period']) => String(own.find((one) => one.period === period)?.cap ?? '');
   return { day: text('day'), month: text('month'), total: text('total') };

@@ -1,5 +1,5 @@
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoice } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';
 
@@ -8,7 +8,7 @@ const options = spans.map((value) => ({ value, label: creditsText.spans[value] }
 
 /** The days in UTC, up to today, that a page adds up. The address has the choice of the reader. */
 export function useDayRange() {
-  const [days, setDays] = useChoice('days', spans, '30');
+  const [days, setDays] = useChoiceInUrl('days', spans, '30');
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   return {
     days,

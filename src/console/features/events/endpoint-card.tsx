@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { EventEndpoint } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { useIsOwner, useRoleReason } from '../../api/session.ts';
+import { useIsOwner, useNotAllowedReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
@@ -10,7 +10,7 @@ import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Facts } from '../../ui/page-layout.tsx';
 import { EndpointDialog } from './endpoint-dialog.tsx';
 import { eventsText as text, eventTypeWords } from './events-text.ts';
-import { TestEventDialog } from './test-event.tsx';
+import { TestEventDialog } from './test-event-dialog.tsx';
 
 /** The dialog replaces the endpoint, so it must not open with one that another owner has changed since. */
 const endpointMs = 15_000;
@@ -59,7 +59,7 @@ function NoEndpoint({ onOpen }: OpenProps) {
 
 function EndpointFacts({ endpoint, onOpen }: OpenProps & { readonly endpoint: EventEndpoint }) {
   const { url, types } = endpoint;
-  const [ownerReason, memberReason] = [useRoleReason('owner'), useRoleReason('member')];
+  const [ownerReason, memberReason] = [useNotAllowedReason('owner'), useNotAllowedReason('member')];
   return (
     <div class="stack">
       <Facts

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Event } from '../../api/contract.ts';
-import { useRoleReason } from '../../api/session.ts';
-import { StateWord } from '../../ui/controls/badge.tsx';
+import { useNotAllowedReason } from '../../api/session.ts';
+import { WordWithDot } from '../../ui/controls/badge.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';
@@ -9,14 +9,14 @@ import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { Bell, RotateCw } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page-layout.tsx';
-import { SendButton } from '../../ui/forms/send-button.tsx';
-import { actionColumn, type Column } from '../../ui/lists/table.tsx';
+import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
+import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
 import { ExactTime, Time } from '../../ui/time.tsx';
-import { callbacksText, callbackStateWord } from '../callbacks/callbacks-text.ts';
+import { callbacksText, callbackStateWordAndTone } from '../callbacks/callbacks-text.ts';
 import {
   Attempts,
   deliveryStateFilter,
-  deliveryPace,
+  deliveryPollMs,
   nextAttemptColumn,
   lastResponseColumn,
   deliveryStateColumn,
@@ -38,7 +38,7 @@ export function EventList() {
         rowKey={({ eventId }) => eventId}
         columns={columnsOf(opened?.eventId, setOpened)}
         filters={filters}
-        everyMs={(page) => deliveryPace(page?.events)}
+        everyMs={(page) => deliveryPollMs(page?.events)}
         empty={{ icon: Bell, title: text.emptyTitle, text: text.empty }}
       />
       {opened !== undefined && <DetailsDialog event={opened} onClose={() => setOpened(undefined)} />}
@@ -70,7 +70,10 @@ const columnsOf = (openId: string | undefined, onOpen: (event: Event) => void): 
   lastResponseColumn,
   nextAttemptColumn,
   { title: text.happened, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-  { ...actionColumn, cell: (event) => <Actions event={event} isOpen={event.eventId === openId} onOpen={onOpen} /> },
+  {
+    ...actionColumnProps,
+    cell: (event) => <Actions event={event} isOpen={event.eventId === openId} onOpen={onOpen} />,
+  },
 ];
 
 type EventProps = { readonly event: Event };
@@ -87,15 +90,15 @@ function Actions({ event, isOpen, onOpen }: ActionsProps) {
       <Button size="small" aria-label={text.detailsOf(event.type)} onClick={() => onOpen(event)}>
         {text.details}
       </Button>
-      <SendButton
+      <ImmediateActionButton
         path="/api/v1/events/redeliver"
         body={{ eventId: event.eventId }}
         done={text.resent}
         size="small"
-        disabledReason={useRoleReason('member')}
+        disabledReason={useNotAllowedReason('member')}
       >
         <RotateCw size={14} aria-hidden="true" /> {text.resend}
-      </SendButton>
+      </ImmediateActionButton>
     </span>
   );
 }
@@ -107,7 +110,7 @@ function DetailsDialog({ event, onClose }: EventProps & { readonly onClose: () =
       <Facts
         facts={[
           [text.event, eventTypeWords(type)],
-          [callbacksText.state, <StateWord of={callbackStateWord(event.state)} />],
+          [callbacksText.state, <WordWithDot of={callbackStateWordAndTone(event.state)} />],
           [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
           [callbacksText.sentTo, <bdi>{url}</bdi>],
           [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],

@@ -4,7 +4,7 @@ import { useSend } from '../../api/read-and-send-hooks.ts';
 import { toastFailure } from '../../ui/feedback/toast.tsx';
 
 /** Favorites change immediately; when the latest request fails, they show what the service returned. */
-export function useFavorites() {
+export function useSharedFavorites() {
   const [chosen, setChosen] = useState<Readonly<Record<string, boolean | undefined>>>({});
   const { current: sending } = useRef(new Map<string, Promise<unknown>>());
   // Each call has a promise of its own; the callbacks of `mutate` would report the latest call alone.

@@ -1,10 +1,10 @@
 import type { Query } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
-import { choiceFilter, type Filter, FilterBar, useAddress, useFilters } from '../../ui/lists/filters.tsx';
+import { choiceFilter, type Filter, FilterBar, useUrlParameters, useFilters } from '../../ui/lists/filters.tsx';
 import { Images, SearchX, Star } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Page } from '../../ui/page-layout.tsx';
@@ -21,7 +21,7 @@ const pageSize = 48;
 export function GalleryPage() {
   const filters = useGalleryFilters();
   const state = useFilters<GalleryQuery>(filters);
-  const cursor = useAddress().get('cursor');
+  const cursor = useUrlParameters().get('cursor');
   const query = { limit: pageSize, ...state.query, ...(cursor !== undefined && { cursor }) };
   const videos = useRead('/api/v1/gallery/videos', query, { keeps: true });
   return (
@@ -53,7 +53,7 @@ function NoVideos({ state: { isFiltered, values, clear }, hasOlder }: NoVideosPr
     return (
       <Empty icon={Images} title={galleryText.emptyTitle} text={galleryText.empty}>
         <div class="row">
-          <LinkButton href={paths.playground(accountId)} variant="primary">
+          <LinkButton href={accountPaths.playground(accountId)} variant="primary">
             {galleryText.playground}
           </LinkButton>
         </div>
@@ -86,7 +86,7 @@ function NoVideos({ state: { isFiltered, values, clear }, hasOlder }: NoVideosPr
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21', '3:2', '2:3', '5:4', '4:5', 'adaptive'] as const;
 
 function useGalleryFilters(): readonly GalleryFilter[] {
-  const { get } = useAddress();
+  const { get } = useUrlParameters();
   const [model, tag] = [get('model'), get('tag')];
   const models = (useRead('/api/v1/models', {}).data?.models ?? []).map((one) => one.model);
   const tags = useRead('/api/v1/gallery/tags', {}).data?.tags ?? [];

@@ -1,4 +1,4 @@
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { tasksText } from '../tasks/tasks-text.ts';
 
 /** Every string of the gallery. */
@@ -33,7 +33,7 @@ export const galleryText = {
   favoriteOf: (prompt: string) => `Favorite: ${short(prompt)}`,
   seconds: (seconds: number) => `${Math.round(seconds)}\u00A0s`,
 
-  selected: (count: number) => `${number(count)} selected`,
+  selected: (count: number) => `${formatNumber(count)} selected`,
   selection: 'Selected videos',
   selectAll: 'Select all',
   clearSelection: 'Clear selection',
@@ -42,14 +42,14 @@ export const galleryText = {
   downloading: 'Your download has started',
   tagVideos: 'Tag',
   remove: 'Delete content',
-  removeTitle: (count: number) => (count === 1 ? 'Delete this video?' : `Delete ${number(count)} videos?`),
+  removeTitle: (count: number) => (count === 1 ? 'Delete this video?' : `Delete ${formatNumber(count)} videos?`),
   removeEffect:
     'This deletes the prompts, images, videos and share links. The tasks’ records and ledger entries remain. It can’t be undone.',
-  removed: (count: number) => (count === 1 ? 'Video deleted' : `${number(count)} videos deleted`),
+  removed: (count: number) => (count === 1 ? 'Video deleted' : `${formatNumber(count)} videos deleted`),
 
   tags: 'Tags',
   editTags: 'Edit tags',
-  tagTitle: (count: number) => (count === 1 ? 'Tags of this video' : `Tags of ${number(count)} videos`),
+  tagTitle: (count: number) => (count === 1 ? 'Tags of this video' : `Tags of ${formatNumber(count)} videos`),
   newTag: 'Add a tag',
   newTagHint: 'Press Enter after each tag. Up to 40 characters; 20 tags per video.',
   removeTag: (tag: string) => `Remove ${tag}`,

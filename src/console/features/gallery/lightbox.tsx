@@ -1,8 +1,8 @@
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { useAccount, useNotAllowedReason } from '../../api/session.ts';
+import { accountPaths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { CopyButton } from '../../ui/controls/copy-button.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { Toasts } from '../../ui/feedback/toast.tsx';
 import { DownloadLink } from '../tasks/detail/task-actions.tsx';
 import { galleryText } from './gallery-text.ts';
-import { ShareDialog } from './share-dialog.tsx';
+import { VideoShareLinksDialog } from './video-share-links-dialog.tsx';
 import { TagDialog } from './tag-dialog.tsx';
 import type { VideoLinks } from './favorites-and-steady-links.ts';
 
@@ -34,7 +34,7 @@ export function Lightbox(props: LightboxProps) {
   const { video, links, isFavorite, onFavorite, onNewer, onOlder, onTagged, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const player = useRef<HTMLVideoElement>(null);
-  const memberReason = useRoleReason('member');
+  const memberReason = useNotAllowedReason('member');
   useEffect(() => {
     const { current } = dialog;
     current?.showModal();
@@ -178,17 +178,17 @@ function Actions({ video, links, memberReason, onTagged }: ActionsProps) {
   const { accountId } = useAccount();
   return (
     <div class="row">
-      <LinkButton href={paths.playgroundFrom(accountId, video.taskId)} variant="primary">
+      <LinkButton href={accountPaths.playgroundFrom(accountId, video.taskId)} variant="primary">
         <RefreshCw size={16} aria-hidden="true" /> {galleryText.runAgain}
       </LinkButton>
       <DialogButton label={galleryText.share} icon={Link2} disabledReason={memberReason}>
-        {(close) => <ShareDialog taskId={video.taskId} onClose={close} />}
+        {(close) => <VideoShareLinksDialog taskId={video.taskId} onClose={close} />}
       </DialogButton>
       <DialogButton label={galleryText.editTags} icon={Tags} disabledReason={memberReason}>
         {(close) => <TagDialog videos={[video]} onTagged={onTagged} onClose={close} />}
       </DialogButton>
       <DownloadLink url={links.videoUrl} label={galleryText.download} />
-      <LinkButton href={paths.task(accountId, video.taskId)}>{galleryText.task}</LinkButton>
+      <LinkButton href={accountPaths.task(accountId, video.taskId)}>{galleryText.task}</LinkButton>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useContext } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { AccountContext, useSudoAction } from '../../api/read-and-send-hooks.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useNotAllowedReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
@@ -18,7 +18,7 @@ type BarProps = { readonly selection: VideoSelection; readonly videos: readonly 
 /** The actions on selected videos stay at the lower edge of the window while there are any. */
 export function SelectionBar({ selection, videos }: BarProps) {
   const { selected, selectAll, clear } = selection;
-  const [memberReason, ownerReason] = [useRoleReason('member'), useRoleReason('owner')];
+  const [memberReason, ownerReason] = [useNotAllowedReason('member'), useNotAllowedReason('owner')];
   const chosen = videos.filter(({ taskId }) => selected.includes(taskId));
   return (
     <div role="region" aria-label={galleryText.selection}>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useNotAllowedReason } from '../../api/session.ts';
 import { Film, Star } from '../../ui/controls/icons.ts';
 import { galleryText } from './gallery-text.ts';
 import type { VideoLinks } from './favorites-and-steady-links.ts';
@@ -24,7 +24,7 @@ const restMs = 120;
 export function VideoCard(props: CardProps) {
   const { video, links, isFavorite, isSelected, isPlaying, onPlay, onOpen, onSelect, onFavorite, onBroken } = props;
   const { prompt, width, height, seconds, tags } = video;
-  const memberReason = useRoleReason('member');
+  const memberReason = useNotAllowedReason('member');
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const stop = () => {
     clearTimeout(timer.current);

@@ -1,13 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { useRoleReason } from '../../api/session.ts';
-import { useAddress } from '../../ui/lists/filters.tsx';
+import { useNotAllowedReason } from '../../api/session.ts';
+import { useUrlParameters } from '../../ui/lists/filters.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { galleryText } from './gallery-text.ts';
 import { Lightbox } from './lightbox.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { useFavorites, useSteadyLinks } from './favorites-and-steady-links.ts';
+import { useSharedFavorites, useSteadyLinks } from './favorites-and-steady-links.ts';
 import { useVideoSelection } from './use-video-selection.ts';
 import { VideoCard } from './video-card.tsx';
 import './gallery.css';
@@ -21,12 +21,12 @@ type GridProps = {
 
 /** Videos in rows, each in its own ratio. The one under the pointer or the focus plays; the address names the one that is open. */
 export function VideoGrid({ videos, empty, onExpired }: GridProps) {
-  const { get, set, push } = useAddress();
+  const { get, set, push } = useUrlParameters();
   const grid = useRef<HTMLUListElement>(null);
   const [playing, setPlaying] = useState<string>();
   const selection = useVideoSelection(videos.map(({ taskId }) => taskId));
-  const favorites = useFavorites();
-  const mayLabel = useRoleReason('member') === undefined;
+  const favorites = useSharedFavorites();
+  const mayLabel = useNotAllowedReason('member') === undefined;
   const links = useSteadyLinks();
   const renew = (taskId: string) => {
     if (links.renew(taskId)) onExpired();
@@ -125,7 +125,7 @@ type Keys = {
   readonly videos: readonly GalleryVideo[];
   readonly selection: ReturnType<typeof useVideoSelection>;
   /** Undefined for viewers, who may not change them. */
-  readonly favorites: ReturnType<typeof useFavorites> | undefined;
+  readonly favorites: ReturnType<typeof useSharedFavorites> | undefined;
   readonly focusCard: (index: number) => void;
 };
 

@@ -6,10 +6,10 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { CheckField, CheckList, SelectField, TextField } from '../../ui/forms/field.tsx';
 import { Fold } from '../../ui/controls/fold.tsx';
-import { useFieldError, useFields } from '../../ui/forms/form.tsx';
+import { useClaimedFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
-import { CapFields, capsOf, noCaps } from '../credits/spend-cap-fields.tsx';
+import { CapFields, parseCapFields, emptyCapFieldValues } from '../credits/spend-cap-fields.tsx';
 import { NewKeySecretDialog } from './rotate-and-revoke-key.tsx';
 import type { OptionalAccountProps } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
@@ -30,12 +30,12 @@ export function CreateKeyButton({ account, isSmall = false }: OptionalAccountPro
 const expiries = (['', '30', '90', '365'] as const).map((value) => ({ value, label: keysText.expiries[value] }));
 
 function CreateKeyDialog({ account, onClose }: OptionalAccountProps & { readonly onClose: () => void }) {
-  const { values, field } = useFields({ name: '', ...noCaps });
+  const { values, field } = useFields({ name: '', ...emptyCapFieldValues });
   const [expiry, setExpiry] = useState<(typeof expiries)[number]['value']>('');
   const [granted, setGranted] = useState<readonly Scope[]>(ordinaryScopes);
   const [models, setModels] = useState<readonly string[]>([]);
   const [isKie, setKie] = useState(false);
-  const caps = capsOf(values);
+  const caps = parseCapFields(values);
   const key = () => ({
     name: values.name.trim(),
     scopes: [...granted],
@@ -83,7 +83,11 @@ function CreateKeyDialog({ account, onClose }: OptionalAccountProps & { readonly
 
 /** An invalid limit opens it, because a browser neither focuses a folded field nor shows its error. */
 function LimitsFold({ children }: { readonly children: ComponentChildren }) {
-  const errors = [useFieldError('caps.day'), useFieldError('caps.month'), useFieldError('caps.total')];
+  const errors = [
+    useClaimedFieldError('caps.day'),
+    useClaimedFieldError('caps.month'),
+    useClaimedFieldError('caps.total'),
+  ];
   return (
     <div onInvalidCapture={openFold}>
       <Fold title={keysText.limits} isGiven={errors.some((error) => error !== undefined)} problem={null}>

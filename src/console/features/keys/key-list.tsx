@@ -4,8 +4,8 @@ import { accountPages } from '../../pages.ts';
 import { Badge, StateWithDot } from '../../ui/controls/badge.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { number } from '../../ui/number-formats.tsx';
-import { actionColumn, type Column } from '../../ui/lists/table.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
+import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KeyActions } from './rotate-and-revoke-key.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
@@ -47,14 +47,14 @@ function columnsOf({ account }: OptionalAccountProps): readonly Column<UsedApiKe
       kind: 'end',
       cell: ({ uses: { credits, tasks } }) => (
         <span>
-          {number(credits)}
-          <small class="under">{keysText.tasks(number(tasks))}</small>
+          {formatNumber(credits)}
+          <small class="under">{keysText.tasks(formatNumber(tasks))}</small>
         </span>
       ),
     },
     { title: keysText.lastUsed, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
     { title: keysText.created, kind: 'end', isMinor: true, cell: ({ createTime }) => <Time ms={createTime} /> },
-    { ...actionColumn, cell: (key) => <KeyActions apiKey={key} account={account} /> },
+    { ...actionColumnProps, cell: (key) => <KeyActions apiKey={key} account={account} /> },
   ];
 }
 

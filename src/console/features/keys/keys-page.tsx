@@ -17,7 +17,7 @@ export function KeysPage() {
 }
 
 /** For accounts without a member, operators create and revoke keys. */
-export function AccountKeys({ account }: { readonly account: Account }) {
+export function OperatorAccountKeys({ account }: { readonly account: Account }) {
   return (
     <div class="stack">
       {account.closeTime === null && (

@@ -3,7 +3,7 @@ import type { UsedApiKey } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { SelectField } from '../../ui/forms/field.tsx';
-import { ShownOnce } from '../../ui/forms/shown-once.tsx';
+import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText } from './keys-text.ts';
 import { FirstRequestSample } from './first-request-with-key.tsx';
@@ -89,7 +89,7 @@ type NewKeyProps = OptionalAccountProps & {
 /** A new key with its secret. Owners can try it in a terminal. */
 export function NewKeySecretDialog({ name, secret, account, onClose }: NewKeyProps) {
   return (
-    <ShownOnce
+    <SecretShownOnceDialog
       title={keysText.newKey(name)}
       what={keysText.noun[0]}
       text={secret}
@@ -97,6 +97,6 @@ export function NewKeySecretDialog({ name, secret, account, onClose }: NewKeyPro
       onClose={onClose}
     >
       {keysText.secretAdvice}
-    </ShownOnce>
+    </SecretShownOnceDialog>
   );
 }

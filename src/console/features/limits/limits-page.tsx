@@ -3,7 +3,7 @@ import type { Answer } from '../../api/call.ts';
 import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { bytes, number } from '../../ui/number-formats.tsx';
+import { formatBytes, formatNumber } from '../../ui/number-formats.tsx';
 import { Card, Facts, Page } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -71,7 +71,7 @@ function Rows({ limits }: { readonly limits: Limits }) {
           />
         ))}
         <Usage name={text.uploads} {...uploads} />
-        <Usage name={text.uploadedBytes} {...uploadedBytes} shown={bytes} />
+        <Usage name={text.uploadedBytes} {...uploadedBytes} shown={formatBytes} />
         <Usage name={text.keys} {...activeKeys} />
       </ul>
       <p class="card-note">{brand.support === undefined ? text.more : <a href={brand.support}>{text.support}</a>}</p>
@@ -88,7 +88,7 @@ type UsageProps = Named & {
   readonly note?: ComponentChildren;
 };
 
-function Usage({ used, limit, shown = number, ...rest }: UsageProps) {
+function Usage({ used, limit, shown = formatNumber, ...rest }: UsageProps) {
   return <Row {...rest} figure={text.usedOf(shown(used), shown(limit))} used={used} limit={limit} />;
 }
 

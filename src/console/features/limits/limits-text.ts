@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/call.ts';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 type Limits = Answer<'/api/v1/limits'>;
 type Period = Limits['spendCaps'][number]['period'];
@@ -14,8 +14,9 @@ export const limitsText = {
   creates: 'New tasks',
   reads: 'Other requests',
   readsHelp: 'For you, in this console. API keys share a separate limit of the same size.',
-  rate: (quota: number, seconds: number) => `${number(quota)} per ${seconds === 1 ? 'second' : `${number(seconds)} s`}`,
-  remaining: (count: number) => `${number(count)} left now`,
+  rate: (quota: number, seconds: number) =>
+    `${formatNumber(quota)} per ${seconds === 1 ? 'second' : `${formatNumber(seconds)} s`}`,
+  remaining: (count: number) => `${formatNumber(count)} left now`,
   unlimited: 'No limit',
   caps: { day: 'Spend per day', month: 'Spend per month', total: 'Spend in total' } as Readonly<Record<Period, string>>,
   noCaps: 'Spend limits',
@@ -32,7 +33,7 @@ export const limitsText = {
     media: 'Videos and uploaded files',
     prompts: 'Prompts and inputs',
     records: 'Task records and the ledger',
-    days: (days: number) => `Deleted after ${number(days)} ${days === 1 ? 'day' : 'days'}`,
+    days: (days: number) => `Deleted after ${formatNumber(days)} ${days === 1 ? 'day' : 'days'}`,
     noLimit: 'Stored until you delete them',
     stored: 'Stored',
   },

@@ -3,10 +3,10 @@ import type { Margin } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoice } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
-import { ReadError } from '../../ui/feedback/loaded.tsx';
-import { formatMicros, number } from '../../ui/number-formats.tsx';
+import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
+import { formatMicros, formatNumber } from '../../ui/number-formats.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
@@ -21,7 +21,7 @@ const renewedMs = 5 * 60_000;
 
 /** Revenue and cost of tasks. Unknown cost is shown as unknown, never as zero. */
 export function MarginCard() {
-  const [days, setDays] = useChoice('days', periods, '7');
+  const [days, setDays] = useChoiceInUrl('days', periods, '7');
   const toTime = Math.floor(useNow(renewedMs) / 1000) * 1000;
   const query = { fromTime: toTime - Number(days) * dayMs, toTime };
   const margin = useRead('/api/admin/v1/margin', query, { keeps: true });
@@ -30,7 +30,7 @@ export function MarginCard() {
   return (
     <Card title={marginText.title} actions={period} isFlush>
       {data === undefined && margin.error !== null ? (
-        <ReadError of={margin} isInset />
+        <ReadErrorBox of={margin} isInset />
       ) : data?.rows.length === 0 && data.booked.length + data.paid.length === 0 ? (
         <Empty icon={ChartColumn} title={marginText.empty} text={marginText.emptyAdvice} />
       ) : (
@@ -64,8 +64,8 @@ function MarginTable({ answer }: TableProps) {
             title: marginText.provider,
             cell: ({ provider }) => (provider === 'none' ? marginText.neverStarted : <code>{provider}</code>),
           },
-          { title: marginText.tasks, kind: 'end', cell: ({ tasks }) => number(tasks) },
-          { title: marginText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
+          { title: marginText.tasks, kind: 'end', cell: ({ tasks }) => formatNumber(tasks) },
+          { title: marginText.jobs, kind: 'end', cell: ({ jobs }) => formatNumber(jobs) },
           {
             title: marginText.earned,
             kind: 'end',

@@ -1,4 +1,4 @@
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text about cost and margin. */
 export const marginText = {
@@ -9,7 +9,7 @@ export const marginText = {
   creditValue: (value: string) => `1 credit = ${value}`,
   paid: (currency: string, isTest: boolean) => `Received in ${currency}${isTest ? ' (test)' : ''}`,
   purchases: (count: number, returned: string | undefined) => {
-    const bought = count === 1 ? '1 purchase' : `${number(count)} purchases`;
+    const bought = count === 1 ? '1 purchase' : `${formatNumber(count)} purchases`;
     return returned === undefined ? bought : `${bought}, less ${returned} refunded`;
   },
   empty: 'No tasks ended in this period',
@@ -24,6 +24,6 @@ export const marginText = {
   margin: 'Margin',
   unknown: 'unknown',
   atLeast: (cost: string) => `at least ${cost}`,
-  unknownJobs: (jobs: number) => `${number(jobs)} unknown`,
-  foreignJobs: (jobs: number) => `${number(jobs)} in another currency`,
+  unknownJobs: (jobs: number) => `${formatNumber(jobs)} unknown`,
+  foreignJobs: (jobs: number) => `${formatNumber(jobs)} in another currency`,
 } as const;

@@ -1,6 +1,6 @@
 import { sectionTitle } from '../../../credits/reports/statement-section-titles.ts';
 import type { Answer } from '../../api/call.ts';
-import { credits, formatMicros, formatMinorUnits } from '../../ui/number-formats.tsx';
+import { formatCredits, formatMicros, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { Tiles } from '../../ui/page-layout.tsx';
 import { marginText } from './margin-text.ts';
 import './margin.css';
@@ -26,7 +26,7 @@ export function PaymentAndCreditTiles({ margin: { paid, booked, currency } }: { 
           ...sold.map(({ section, credits: amount, valueMicros }) => ({
             label: sectionTitle(section),
             value: formatMicros(valueMicros, currency),
-            note: credits(amount).replace('-', '\u2212'),
+            note: formatCredits(amount).replace('-', '\u2212'),
           })),
         ]}
       />

@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is InputValues {
 }
 
 /** The texts in a value that is one or a list of them. */
-export function textsOf(value: unknown): readonly string[] {
+export function nonEmptyStringsOf(value: unknown): readonly string[] {
   return [value].flat().filter((one): one is string => typeof one === 'string' && one !== '');
 }
 

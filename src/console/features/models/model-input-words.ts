@@ -1,24 +1,28 @@
 import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload-rules.ts';
 import type { Model } from '../../api/contract.ts';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { boundsOf, isObject, mediaKindOf } from './field-schema-helpers.ts';
 import { fieldWord, modelsText, valueWord } from './models-text.ts';
 
 // Words for the input of a model, made from its JSON Schema. A field that is newer than this code is described as well.
 
 /** `hint`: the service's own description of the field. */
-export type InputLimitWords = { readonly name: string; readonly value: string; readonly hint: string | undefined };
+export type InputFieldDescription = {
+  readonly name: string;
+  readonly value: string;
+  readonly hint: string | undefined;
+};
 
-export function inputLimitWords({ inputSchema }: Model): readonly InputLimitWords[] {
+export function describeInputFields({ inputSchema }: Model): readonly InputFieldDescription[] {
   return limitsBelow(inputSchema);
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
-function limitsBelow(holder: Schema): readonly InputLimitWords[] {
+function limitsBelow(holder: Schema): readonly InputFieldDescription[] {
   const required = listOf(holder['required']);
   const properties = isObject(holder['properties']) ? holder['properties'] : {};
-  return Object.entries(properties).flatMap(([name, schema]): readonly InputLimitWords[] => {
+  return Object.entries(properties).flatMap(([name, schema]): readonly InputFieldDescription[] => {
     if (!isObject(schema)) return [];
     if (isObject(schema['properties'])) return limitsBelow(schema);
     const value = valueOf(name, schema);
@@ -44,13 +48,13 @@ function valueOf(name: string, schema: Schema): string | undefined {
   if (schema['type'] === 'boolean') return modelsText.onOrOff;
   if (schema['type'] === 'number' || schema['type'] === 'integer') return spanOf(name, schema);
   const { maxLength } = schema;
-  return typeof maxLength === 'number' ? modelsText.characters(number(maxLength)) : modelsText.text;
+  return typeof maxLength === 'number' ? modelsText.characters(formatNumber(maxLength)) : modelsText.text;
 }
 
 function spanOf(name: string, schema: Schema): string {
   const { min, max } = boundsOf(schema);
   if (min === undefined || max === undefined) return modelsText.number;
-  const words = min === max ? number(min) : modelsText.span(number(min), number(max));
+  const words = min === max ? formatNumber(min) : modelsText.span(formatNumber(min), formatNumber(max));
   return name === 'duration' ? `${words}\u00A0s` : words;
 }
 

@@ -2,19 +2,19 @@ import type { Model } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { accountPages } from '../../pages.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
-import { type BackLink, DetailPage } from '../../ui/lists/detail-page.tsx';
+import { type BackLinkTarget, DetailPage } from '../../ui/lists/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/controls/icons.ts';
 import { creditPriceWords } from '../../ui/number-formats.tsx';
-import { Card, type Fact, Facts, Page } from '../../ui/page-layout.tsx';
+import { Card, type LabelAndValue, Facts, Page } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
-import { amountsAtTime, conditionWords } from '../prices/price-names-and-amounts.tsx';
-import { inputLimitWords } from './model-input-words.ts';
+import { currentAndAnnouncedAmounts, conditionWords } from '../prices/price-names-and-amounts.tsx';
+import { describeInputFields } from './model-input-words.ts';
 import { ModelSample } from './sample-video.tsx';
 import { modelsPollMs } from './models-page.tsx';
 import { modelsText } from './models-text.ts';
@@ -24,7 +24,7 @@ import './models.css';
 export function ModelPage({ id }: { readonly id: string }) {
   const { accountId } = useAccount();
   const models = useRead('/api/v1/models', {}, { everyMs: modelsPollMs });
-  const back = { href: paths.models(accountId), label: accountPages.models.title };
+  const back = { href: accountPaths.models(accountId), label: accountPages.models.title };
   const model = models.data?.models.find((one) => one.model === id || encodeURIComponent(one.model) === id);
   return (
     <DetailPage
@@ -44,7 +44,7 @@ export function ModelPage({ id }: { readonly id: string }) {
   );
 }
 
-type ContentProps = { readonly model: Model; readonly back: BackLink };
+type ContentProps = { readonly model: Model; readonly back: BackLinkTarget };
 
 function ModelContent({ model, back }: ContentProps) {
   const { accountId } = useAccount();
@@ -54,7 +54,7 @@ function ModelContent({ model, back }: ContentProps) {
       lead={<CopyId id={model.model} label={modelsText.copyName} />}
       back={back}
       actions={
-        <LinkButton href={paths.playgroundOf(accountId, model.model)} variant="primary">
+        <LinkButton href={accountPaths.playgroundOf(accountId, model.model)} variant="primary">
           <Clapperboard size={16} aria-hidden="true" /> {modelsText.tryIt}
         </LinkButton>
       }
@@ -83,7 +83,7 @@ function ModelContent({ model, back }: ContentProps) {
 
 function Prices({ model: { title, prices } }: { readonly model: Model }) {
   const now = useNow(modelsPollMs);
-  const isAnnounced = prices.some((price) => amountsAtTime(price, now).announced.length > 0);
+  const isAnnounced = prices.some((price) => currentAndAnnouncedAmounts(price, now).announced.length > 0);
   return (
     <Card title={modelsText.prices} isFlush>
       <Table
@@ -100,7 +100,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             title: modelsText.now,
             kind: 'end',
             cell: (price) => {
-              const { current } = amountsAtTime(price, now);
+              const { current } = currentAndAnnouncedAmounts(price, now);
               return current === undefined ? <span class="faint">{modelsText.notYet}</span> : creditPriceWords(current);
             },
           },
@@ -125,7 +125,7 @@ type Price = Model['prices'][number];
 function Announced({ price, now }: { readonly price: Price; readonly now: number }) {
   return (
     <>
-      {amountsAtTime(price, now).announced.map((amounts) => (
+      {currentAndAnnouncedAmounts(price, now).announced.map((amounts) => (
         <div key={amounts.fromTime}>
           {creditPriceWords(amounts)}
           <small class="under">
@@ -138,14 +138,14 @@ function Announced({ price, now }: { readonly price: Price; readonly now: number
 }
 
 function Limits({ model }: { readonly model: Model }) {
-  const facts = inputLimitWords(model).map(({ name, value, hint }): Fact => [
+  const facts = describeInputFields(model).map(({ name, value, hint }): LabelAndValue => [
     name,
     <>
       {value}
       {hint !== undefined && <small class="under">{hint}</small>}
     </>,
   ]);
-  const lastFrame: Fact = [modelsText.lastFrame, modelsText.lastFrameStored];
+  const lastFrame: LabelAndValue = [modelsText.lastFrame, modelsText.lastFrameStored];
   return (
     <Card title={modelsText.limits}>
       <Facts facts={model.lastFrame ? [...facts, lastFrame] : facts} />

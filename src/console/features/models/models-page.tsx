@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { Model } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Layers } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
@@ -10,7 +10,7 @@ import { creditPriceWords } from '../../ui/number-formats.tsx';
 import { Page } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
-import { amountsAtTime } from '../prices/price-names-and-amounts.tsx';
+import { currentAndAnnouncedAmounts } from '../prices/price-names-and-amounts.tsx';
 import { ModelSample } from './sample-video.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';
@@ -69,7 +69,7 @@ function ModelCard({ model }: { readonly model: Model }) {
       <ModelSample model={model} />
       <div class="body">
         <h2>
-          <Link href={paths.model(accountId, model.model)} class="row-link">
+          <Link href={accountPaths.model(accountId, model.model)} class="row-link">
             {model.title}
           </Link>
         </h2>
@@ -88,7 +88,7 @@ function ModelCard({ model }: { readonly model: Model }) {
 
 /** The cheapest second; of a model without prices per second, the cheapest video. */
 function leastPrice({ prices }: Model, nowMs: number) {
-  const current = prices.flatMap((price) => amountsAtTime(price, nowMs).current ?? []);
+  const current = prices.flatMap((price) => currentAndAnnouncedAmounts(price, nowMs).current ?? []);
   return current.toSorted(
     (a, b) => a.creditsPerSecond - b.creditsPerSecond || a.creditsPerVideo - b.creditsPerVideo,
   )[0];

@@ -4,18 +4,18 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { TaskTable } from '../tasks/list/task-table.tsx';
 import { useFirstRequestSample } from '../playground/request-samples.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { ArrowRight, Plus } from '../../ui/controls/icons.ts';
-import { ReadError } from '../../ui/feedback/loaded.tsx';
+import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
 import { Card, Page, Tiles } from '../../ui/page-layout.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
 import { figureOrSkeleton } from '../credits/credits-page.tsx';
 import { ChargedByDayChart } from '../credits/day-chart.tsx';
 import { useBalance } from '../credits/use-balance.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { overviewText } from './overview-text.ts';
+import { accountOverviewText } from './overview-text.ts';
 
 const stateMs = 5000;
 /** The sums add up many entries, so they are read seldom. */
@@ -29,14 +29,14 @@ export function AccountOverviewPage() {
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   return (
     <Page
-      lead={overviewText.lead(name)}
+      lead={accountOverviewText.lead(name)}
       actions={
-        <LinkButton href={paths.playground(accountId)} variant="primary">
-          <Plus size={16} aria-hidden="true" /> {overviewText.newVideo}
+        <LinkButton href={accountPaths.playground(accountId)} variant="primary">
+          <Plus size={16} aria-hidden="true" /> {accountOverviewText.newVideo}
         </LinkButton>
       }
     >
-      <ReadError of={state} />
+      <ReadErrorBox of={state} />
       {data !== undefined && <FirstSteps steps={data.steps} />}
       {(data !== undefined || state.error === null) && (
         <Figures state={data} days={sums.data?.days ?? (sums.error === null ? undefined : null)} />
@@ -65,17 +65,21 @@ function Figures({ state, days }: FiguresProps) {
     <Tiles
       tiles={[
         {
-          label: overviewText.balance,
+          label: accountOverviewText.balance,
           value: figureOrSkeleton(balance),
-          note: <Link href={paths.credits(accountId)}>{overviewText.seeLedger}</Link>,
+          note: <Link href={accountPaths.credits(accountId)}>{accountOverviewText.seeLedger}</Link>,
         },
-        { label: overviewText.requested, value: total('tasks'), note: overviewText.sevenDays },
-        { label: overviewText.charged, value: total('charged'), note: overviewText.creditsSevenDays },
-        { label: overviewText.refunded, value: total('refunded'), note: overviewText.forTasksWithoutVideo },
+        { label: accountOverviewText.requested, value: total('tasks'), note: accountOverviewText.sevenDays },
+        { label: accountOverviewText.charged, value: total('charged'), note: accountOverviewText.creditsSevenDays },
         {
-          label: overviewText.inProgress,
+          label: accountOverviewText.refunded,
+          value: total('refunded'),
+          note: accountOverviewText.forTasksWithoutVideo,
+        },
+        {
+          label: accountOverviewText.inProgress,
           value: figureOrSkeleton(live),
-          note: <Link href={paths.tasks(accountId)}>{overviewText.seeTasks}</Link>,
+          note: <Link href={accountPaths.tasks(accountId)}>{accountOverviewText.seeTasks}</Link>,
         },
       ]}
     />
@@ -90,12 +94,12 @@ function Recent({ hasTask }: { readonly hasTask: boolean }) {
   // The page shows the same error above.
   if (data === undefined && error !== null) return null;
   const all = (
-    <Link href={paths.tasks(accountId)} class="row">
-      {overviewText.allTasks} <ArrowRight size={14} aria-hidden="true" />
+    <Link href={accountPaths.tasks(accountId)} class="row">
+      {accountOverviewText.allTasks} <ArrowRight size={14} aria-hidden="true" />
     </Link>
   );
   return (
-    <Card title={overviewText.recent} actions={all} isFlush>
+    <Card title={accountOverviewText.recent} actions={all} isFlush>
       <TaskTable tasks={data?.tasks} />
     </Card>
   );
@@ -104,9 +108,9 @@ function Recent({ hasTask }: { readonly hasTask: boolean }) {
 function FromTerminal() {
   const first = useFirstRequestSample();
   return (
-    <Card title={overviewText.terminal}>
+    <Card title={accountOverviewText.terminal}>
       <div class="stack">
-        <p class="lead">{overviewText.terminalText}</p>
+        <p class="lead">{accountOverviewText.terminalText}</p>
         <CodeBlock wraps samples={[first]} />
       </div>
     </Card>
@@ -120,8 +124,8 @@ function Books({ books: { auditedTime, violations } }: { readonly books: Overvie
   return (
     <p class="faint">
       <small>
-        {overviewText.booksChecked} {relativeTime(Math.min(0, auditedTime - now))}:{' '}
-        {violations === 0 ? overviewText.booksAgree : overviewText.booksDiffer(violations)}
+        {accountOverviewText.booksChecked} {relativeTime(Math.min(0, auditedTime - now))}:{' '}
+        {violations === 0 ? accountOverviewText.booksAgree : accountOverviewText.booksDiffer(violations)}
       </small>
     </p>
   );

@@ -2,11 +2,11 @@ import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { operatorPaths } from '../../paths.ts';
 import { StateWithDot } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { relativeTime, Time, useNow } from '../../ui/time.tsx';
-import { failCodeWords } from '../tasks/tasks-text.ts';
+import { describeFailCode } from '../tasks/tasks-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { Meter } from '../../ui/charts/meter.tsx';
@@ -16,7 +16,7 @@ import './overview.css';
 type FailuresProps = { readonly failed: InstallationOverview['lastDay']['failed'] };
 
 /** Failures of the last day by code, the most frequent first; each leads to its tasks. */
-export function FailuresCard({ failed }: FailuresProps) {
+export function FailuresByCodeCard({ failed }: FailuresProps) {
   const sorted = failed.toSorted((a, b) => b.tasks - a.tasks);
   const most = sorted[0]?.tasks ?? 1;
   return (
@@ -27,8 +27,10 @@ export function FailuresCard({ failed }: FailuresProps) {
         <ul class="bars">
           {sorted.map(({ failCode, tasks }) => (
             <li key={failCode}>
-              <Link href={`${operatorPaths.tasks}?failCode=${failCode}&since=1d`}>{failCodeWords(failCode).title}</Link>
-              <span class="number">{number(tasks)}</span>
+              <Link href={`${operatorPaths.tasks}?failCode=${failCode}&since=1d`}>
+                {describeFailCode(failCode).title}
+              </Link>
+              <span class="number">{formatNumber(tasks)}</span>
               <Meter share={tasks / most} tone="bad" />
             </li>
           ))}

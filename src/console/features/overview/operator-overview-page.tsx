@@ -2,15 +2,15 @@ import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { operatorPaths } from '../../paths.ts';
-import { credits, number } from '../../ui/number-formats.tsx';
+import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page-layout.tsx';
-import { duration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/time.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
 import { percent } from '../trends/percent.ts';
 import { TrendsSection } from '../trends/trends-section.tsx';
-import { FailuresCard, LedgerAuditCard } from './operator-overview-cards.tsx';
+import { FailuresByCodeCard, LedgerAuditCard } from './operator-overview-cards.tsx';
 import { operatorOverviewText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 
@@ -45,7 +45,7 @@ function Figures({ overview }: FiguresProps) {
       <div class="columns">
         <LastDay lastDay={lastDay} />
         <div class="stack">
-          <FailuresCard failed={lastDay.failed} />
+          <FailuresByCodeCard failed={lastDay.failed} />
           <LedgerAuditCard books={books} />
         </div>
       </div>
@@ -62,7 +62,7 @@ function StateTiles({ overview: { unfinished, callbacks } }: FiguresProps) {
         ...states.map((state) => ({ label: operatorOverviewText[state], ...stateTile(unfinished, state) })),
         {
           label: operatorOverviewText.pendingCallbacks,
-          value: number(callbacks.pending),
+          value: formatNumber(callbacks.pending),
           note:
             callbacks.overdue === 0
               ? operatorOverviewText.noneOverdue
@@ -70,7 +70,7 @@ function StateTiles({ overview: { unfinished, callbacks } }: FiguresProps) {
         },
         {
           label: operatorOverviewText.failedCallbacks,
-          value: number(callbacks.undelivered),
+          value: formatNumber(callbacks.undelivered),
           note: <Link href={operatorPaths.callbacks}>{operatorOverviewText.lastDayAll}</Link>,
         },
       ]}
@@ -85,9 +85,9 @@ function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
   const those = unfinished.filter((one) => one.state === state);
   const oldestMs = Math.max(0, ...those.map((one) => one.oldestMs));
   const count = those.reduce((sum, { tasks }) => sum + tasks, 0);
-  const age = operatorOverviewText.oldest(duration(Math.max(1000, Math.floor(oldestMs / 1000) * 1000)));
+  const age = operatorOverviewText.oldest(formatDuration(Math.max(1000, Math.floor(oldestMs / 1000) * 1000)));
   return {
-    value: number(count),
+    value: formatNumber(count),
     note: count === 0 ? operatorOverviewText.none : <Link href={`${operatorPaths.tasks}?state=${state}`}>{age}</Link>,
   };
 }
@@ -100,13 +100,13 @@ function LastDay({ lastDay }: { readonly lastDay: InstallationOverview['lastDay'
     <Card title={operatorOverviewText.lastDay}>
       <Facts
         facts={[
-          [operatorOverviewText.created, number(lastDay.created)],
-          [operatorOverviewText.succeeded, number(lastDay.succeeded)],
-          [operatorOverviewText.failed, `${number(failed)}${share}`],
-          [operatorOverviewText.cancelled, number(lastDay.cancelled)],
-          [operatorOverviewText.rejected, number(lastDay.rejected)],
-          [operatorOverviewText.charged, credits(lastDay.charged)],
-          [operatorOverviewText.refunded, credits(lastDay.refunded)],
+          [operatorOverviewText.created, formatNumber(lastDay.created)],
+          [operatorOverviewText.succeeded, formatNumber(lastDay.succeeded)],
+          [operatorOverviewText.failed, `${formatNumber(failed)}${share}`],
+          [operatorOverviewText.cancelled, formatNumber(lastDay.cancelled)],
+          [operatorOverviewText.rejected, formatNumber(lastDay.rejected)],
+          [operatorOverviewText.charged, formatCredits(lastDay.charged)],
+          [operatorOverviewText.refunded, formatCredits(lastDay.refunded)],
         ]}
       />
     </Card>

@@ -1,8 +1,8 @@
 import { brand } from '../../api/page-brand.ts';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text of both overviews. */
-export const overviewText = {
+export const accountOverviewText = {
   lead: (account: string) => `The last seven days of ${account}, in UTC.`,
   newVideo: 'New video',
   balance: 'Balance',
@@ -40,12 +40,13 @@ export const overviewText = {
   terminalText: `With a key in ${brand.keyVariable}, this creates your first video:`,
   booksChecked: 'Ledger checked',
   booksAgree: 'every charge, refund and balance matches.',
-  booksDiffer: (count: number) => `operators are reviewing ${number(count)} ${count === 1 ? 'entry' : 'entries'}.`,
+  booksDiffer: (count: number) =>
+    `operators are reviewing ${formatNumber(count)} ${count === 1 ? 'entry' : 'entries'}.`,
 } as const;
 
 export const operatorOverviewText = {
   lead: 'The state of the whole service. Updates every few seconds.',
-  stuck: (count: number) => `${number(count)} ${count === 1 ? 'task is' : 'tasks are'} stuck`,
+  stuck: (count: number) => `${formatNumber(count)} ${count === 1 ? 'task is' : 'tasks are'} stuck`,
   stuckText:
     'Their workflow code keeps failing. They’re refunded automatically after a while. The worker log has the reason.',
   waiting: 'Waiting',
@@ -55,7 +56,7 @@ export const operatorOverviewText = {
   oldest: (age: string) => `oldest ${age}`,
   pendingCallbacks: 'Pending callbacks',
   noneOverdue: 'none overdue',
-  overdue: (count: number) => `${number(count)} overdue`,
+  overdue: (count: number) => `${formatNumber(count)} overdue`,
   failedCallbacks: 'Failed callbacks',
   lastDayAll: 'last 24 hours · View all',
   lastDay: 'Last 24 hours',
@@ -72,7 +73,7 @@ export const operatorOverviewText = {
   notChecked: 'The ledger has not been checked yet',
   balanced: (age: string) => `All balances match the ledger, checked ${age}`,
   violations: (count: number, age: string) =>
-    `${number(count)} ${count === 1 ? 'violation' : 'violations'}, checked ${age}`,
+    `${formatNumber(count)} ${count === 1 ? 'violation' : 'violations'}, checked ${age}`,
   violationsText: 'Don’t adjust credits manually until you know the cause.',
   found: 'found',
 } as const;

@@ -2,12 +2,17 @@ import { Link } from 'wouter-preact';
 import type { Provider } from '../../api/contract.ts';
 import { operatorPages } from '../../pages.ts';
 import { operatorPaths } from '../../paths.ts';
-import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { duration } from '../../ui/time.tsx';
-import { runningJobsWords } from '../providers/providers-page.tsx';
-import { healthyPoolWord, poolHealthWord, providersText, switchWord } from '../providers/providers-text.ts';
+import { formatDuration } from '../../ui/time.tsx';
+import { runningOfLimitWords } from '../providers/providers-page.tsx';
+import {
+  healthyPoolWordAndTone,
+  wordAndToneOfPoolHealth,
+  providersText,
+  describeProviderState,
+} from '../providers/providers-text.ts';
 
 /** One row per provider; its page has the rest. */
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
@@ -20,15 +25,19 @@ export function ProvidersCard({ providers }: { readonly providers: readonly Prov
       rowKey={({ provider }) => provider}
       columns={[
         { title: providersText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
-        { title: providersText.switchState, cell: ({ state }) => <StateWord of={switchWord(state)} /> },
+        { title: providersText.switchState, cell: ({ state }) => <WordWithDot of={describeProviderState(state)} /> },
         { title: providersText.health, cell: (provider) => <Health provider={provider} /> },
         {
           title: providersText.running,
           kind: 'end',
           cell: (provider) =>
-            runningJobsWords(sum(provider, 'occupying'), isLimited(provider) ? sum(provider, 'limit') : null, provider),
+            runningOfLimitWords(
+              sum(provider, 'occupying'),
+              isLimited(provider) ? sum(provider, 'limit') : null,
+              provider,
+            ),
         },
-        { title: providersText.waiting, kind: 'end', cell: (provider) => number(sum(provider, 'waiting')) },
+        { title: providersText.waiting, kind: 'end', cell: (provider) => formatNumber(sum(provider, 'waiting')) },
         { title: providersText.longestWait, kind: 'end', cell: longestWait },
       ]}
     />
@@ -45,7 +54,7 @@ function Health({ provider: { pools, state } }: { readonly provider: Provider })
   }
   // A provider without a pool has not had a task yet.
   const [first] = cooling.length > 0 ? cooling : pools;
-  return <StateWord of={first === undefined ? healthyPoolWord : poolHealthWord(first, state)} />;
+  return <WordWithDot of={first === undefined ? healthyPoolWordAndTone : wordAndToneOfPoolHealth(first, state)} />;
 }
 
 function isLimited({ pools }: Provider): boolean {
@@ -54,7 +63,7 @@ function isLimited({ pools }: Provider): boolean {
 
 function longestWait({ pools }: Provider): string {
   const longest = Math.max(0, ...pools.map(({ oldestWaitMs }) => oldestWaitMs ?? 0));
-  return longest === 0 ? '–' : duration(longest);
+  return longest === 0 ? '–' : formatDuration(longest);
 }
 
 function sum({ pools }: Provider, figure: 'occupying' | 'limit' | 'waiting'): number {

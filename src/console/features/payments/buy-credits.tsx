@@ -7,7 +7,7 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
-import { credits, formatMinorUnits } from '../../ui/number-formats.tsx';
+import { formatCredits, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText } from './payments-text.ts';
 import './payments.css';
@@ -61,7 +61,7 @@ function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: (
       isWide
       onClose={onClose}
     >
-      {isTest && <TestMode />}
+      {isTest && <TestModeNotice />}
       <fieldset class="packages">
         <legend class="visually-hidden">{paymentsText.packages}</legend>
         {packages.map((offer) => (
@@ -79,7 +79,7 @@ function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: (
   );
 }
 
-export function TestMode() {
+export function TestModeNotice() {
   return <Notice tone="warn" title={paymentsText.testTitle} text={paymentsText.testLead} />;
 }
 
@@ -99,7 +99,7 @@ function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
         <bdi class="title">{title}</bdi>
         {saving > 0 && <Badge tone="good">{paymentsText.save(saving)}</Badge>}
       </span>
-      <strong class="number">{credits(amount)}</strong>
+      <strong class="number">{formatCredits(amount)}</strong>
       <span class="price">{formatMinorUnits(price.minorUnits, price.currency)}</span>
       <small class="soft">
         {paymentsText.perThousand(formatMinorUnits((price.minorUnits / amount) * 1000, price.currency))}

@@ -4,7 +4,7 @@ import type { TopUp } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
-import { useAddress } from '../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../ui/lists/filters.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { paymentsText as text } from './payments-text.ts';
 
@@ -13,7 +13,7 @@ const laterMs = 15_000;
 
 /** Shows the outcome of a purchase to an owner whom the payment provider has sent back. */
 export function CheckoutReturn() {
-  const { get } = useAddress();
+  const { get } = useUrlParameters();
   const [topUpId, outcome] = [get('topUp'), get('checkout')];
   if (topUpId === undefined) return null;
   return (
@@ -71,7 +71,7 @@ type OutcomeProps = {
 };
 
 function Outcome({ tone, title, lead }: OutcomeProps) {
-  const { get, set } = useAddress();
+  const { get, set } = useUrlParameters();
   const leave = (tab: string | undefined) => set({ topUp: undefined, checkout: undefined, tab });
   return (
     <Notice {...(tone !== undefined && { tone })} title={title} text={lead}>

@@ -1,10 +1,10 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import { labelOrName, type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { credits, number } from '../../ui/number-formats.tsx';
+import { labelOrName, type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 // Every text about buying credits and about payments.
 
-const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
+const stateWords: Readonly<Record<AdminTopUp['state'], WordAndTone>> = {
   open: { word: 'Incomplete', tone: 'calm' },
   processing: { word: 'Processing', tone: 'live' },
   paid: { word: 'Paid', tone: 'good' },
@@ -12,7 +12,7 @@ const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
   expired: { word: 'Expired', tone: 'calm' },
 };
 
-export const purchaseStateWord = (state: string) => wordOf(stateWords, state);
+export const wordAndToneOfPurchase = (state: string) => wordAndToneOf(stateWords, state);
 
 const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   amount_differs: 'The amount paid differs from the price of the package. Refund the payment in Stripe.',
@@ -22,7 +22,7 @@ const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   balance_out_of_range: 'The balance would become too large. Refund the payment in Stripe.',
 };
 
-export const ungrantedReasonWords = (reason: string) => labelOrName(obstacles, reason);
+export const describeUngrantedReason = (reason: string) => labelOrName(obstacles, reason);
 
 export const paymentsText = {
   buy: 'Buy credits',
@@ -42,7 +42,7 @@ export const paymentsText = {
   receivedLead: 'Your credits are being added. This usually takes a few seconds.',
   onItsWay: 'Payment on its way',
   onItsWayLead: 'Your bank is processing the payment, which can take a few days. Credits are added when it arrives.',
-  added: (amount: number) => `${credits(amount)} added`,
+  added: (amount: number) => `${formatCredits(amount)} added`,
   addedLead: 'Thank you. You can use them right away.',
   cancelled: 'Checkout cancelled',
   cancelledLead: 'You weren’t charged.',
@@ -63,10 +63,10 @@ export const paymentsText = {
   payment: 'Stripe ID',
   copyId: 'Copy Stripe ID',
   receipt: 'Receipt',
-  receiptOf: (amount: number) => `Receipt for ${credits(amount)} (opens in a new tab)`,
+  receiptOf: (amount: number) => `Receipt for ${formatCredits(amount)} (opens in a new tab)`,
   refunded: 'Refunded',
   partlyRefunded: 'Partially refunded',
-  takenBack: (amount: number) => `${number(amount)} taken back`,
+  takenBack: (amount: number) => `${formatNumber(amount)} taken back`,
   byReconciliation: 'found by reconciliation',
   none: 'No purchases yet',
   noneAdvice: 'Purchases of credits are listed here, with their receipts and refunds.',
@@ -84,7 +84,7 @@ export const paymentsText = {
   ungrantedNote: 'paid, but no credits added',
   ungrantedTitle: 'Paid but not granted',
   ungrantedAlert: (count: number) =>
-    count === 1 ? '1 payment was not granted' : `${number(count)} payments were not granted`,
+    count === 1 ? '1 payment was not granted' : `${formatNumber(count)} payments were not granted`,
   ungrantedLead:
     'Customers paid and got no credits. The hourly reconciliation removes a payment once it is granted or refunded.',
   reason: 'Reason',

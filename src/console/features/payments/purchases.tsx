@@ -1,16 +1,16 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
-import { Badge, StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { useIsOperatorPage } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { credits, formatMinorUnits } from '../../ui/number-formats.tsx';
-import { actionColumn, type Column } from '../../ui/lists/table.tsx';
+import { formatCredits, formatMinorUnits } from '../../ui/number-formats.tsx';
+import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { TestMode, useCreditPackages } from './buy-credits.tsx';
-import { paymentsText as text, purchaseStateWord } from './payments-text.ts';
+import { TestModeNotice, useCreditPackages } from './buy-credits.tsx';
+import { paymentsText as text, wordAndToneOfPurchase } from './payments-text.ts';
 import './payments.css';
 
 type PurchaseView = TopUp & Partial<AdminTopUp>;
@@ -20,8 +20,8 @@ export function OwnPurchases() {
   const sale = useCreditPackages();
   return (
     <>
-      {sale?.isTest === true && <TestMode />}
-      <Purchases />
+      {sale?.isTest === true && <TestModeNotice />}
+      <PurchaseList />
     </>
   );
 }
@@ -34,12 +34,12 @@ const filters = [
     label: text.state,
     all: text.allStates,
     values: states,
-    word: (state) => purchaseStateWord(state).word,
+    word: (state) => wordAndToneOfPurchase(state).word,
   }),
 ];
 
 /** The purchases of the account in the address; for operators those of one account, or of all. */
-export function Purchases({ accountId }: { readonly accountId?: string }) {
+export function PurchaseList({ accountId }: { readonly accountId?: string }) {
   const isOperator = useIsOperatorPage();
   const isOfAll = isOperator && accountId === undefined;
   return (
@@ -67,7 +67,7 @@ const head: Column<PurchaseView> = {
   cell: ({ credits: amount, package: name, isTest }) => (
     <>
       <span class="row purchase">
-        <strong>{credits(amount)}</strong> {isTest && <Badge tone="warn">{text.test}</Badge>}
+        <strong>{formatCredits(amount)}</strong> {isTest && <Badge tone="warn">{text.test}</Badge>}
       </span>
       <small class="under">
         <bdi>{name}</bdi>
@@ -80,7 +80,7 @@ const rest: readonly Column<PurchaseView>[] = [
   { title: text.state, cell: (purchase) => <PurchaseState purchase={purchase} /> },
   { title: text.amount, kind: 'end', cell: ({ price }) => formatMinorUnits(price.minorUnits, price.currency) },
   { title: text.date, kind: 'end', cell: ({ paidTime, createTime }) => <Time ms={paidTime ?? createTime} /> },
-  { ...actionColumn, cell: (purchase) => <ReceiptLink purchase={purchase} /> },
+  { ...actionColumnProps, cell: (purchase) => <ReceiptLink purchase={purchase} /> },
 ];
 
 const columns: readonly Column<PurchaseView>[] = [head, ...rest];
@@ -113,7 +113,7 @@ type PurchaseProps = { readonly purchase: PurchaseView };
 
 /** A refund or a dispute takes back all credits or a part of them; the payment stays paid. */
 function PurchaseState({ purchase: { state, credits: amount, reversedCredits } }: PurchaseProps) {
-  if (reversedCredits <= 0) return <StateWord of={purchaseStateWord(state)} />;
+  if (reversedCredits <= 0) return <WordWithDot of={wordAndToneOfPurchase(state)} />;
   return (
     <>
       <StateWithDot tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateWithDot>

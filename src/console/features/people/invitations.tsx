@@ -1,9 +1,9 @@
 import type { Answer } from '../../api/call.ts';
 import { X } from '../../ui/controls/icons.ts';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actionColumn } from '../../ui/lists/table.tsx';
+import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { peopleText } from './people-text.ts';
@@ -38,9 +38,9 @@ export function Invitations({ title, invitations, isOperator = false, disabledRe
         { title: peopleText.role, cell: ({ role }) => (role === null ? peopleText.operator : roleWord(role)) },
         { title: peopleText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
         {
-          ...actionColumn,
+          ...actionColumnProps,
           cell: ({ linkId, email }) => (
-            <SendButton
+            <ImmediateActionButton
               path={isOperator ? '/api/admin/v1/people/withdraw' : '/api/console/v1/members/withdraw'}
               body={{ linkId }}
               done={peopleText.withdrawn}
@@ -49,7 +49,7 @@ export function Invitations({ title, invitations, isOperator = false, disabledRe
               disabledReason={disabledReason}
             >
               <X size={14} aria-hidden="true" /> {peopleText.withdraw}
-            </SendButton>
+            </ImmediateActionButton>
           ),
         },
       ]}

@@ -5,7 +5,7 @@ import { DialogButton, InfoDialog } from '../../ui/forms/dialog.tsx';
 import { CheckField, Field, Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { UserPlus } from '../../ui/controls/icons.ts';
-import { ShownOnce } from '../../ui/forms/shown-once.tsx';
+import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { roleRights } from './role-rights.ts';
 import { roleWords } from './role-text.ts';
 import { AccountSearch } from '../accounts/account-search.tsx';
@@ -55,14 +55,14 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
             <p>{peopleText.invitationSent(invited)}</p>
           </InfoDialog>
         ) : (
-          <ShownOnce
+          <SecretShownOnceDialog
             title={peopleText.invitationTitle(invited)}
             what={peopleText.linkNoun}
             text={url}
             onClose={onClose}
           >
             {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
-          </ShownOnce>
+          </SecretShownOnceDialog>
         )
       }
       onClose={onClose}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Role, roles } from '../../../accounts/people/role.ts';
 import type { Answer } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { useAccount, useIsOwner, useMe, useRoleReason } from '../../api/session.ts';
+import { useAccount, useIsOwner, useMe, useNotAllowedReason } from '../../api/session.ts';
 import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
@@ -10,10 +10,10 @@ import { Users } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
 import { Card, Facts } from '../../ui/page-layout.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actionColumn } from '../../ui/lists/table.tsx';
+import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { roleRights } from './role-rights.ts';
 import { roleWord, roleWords } from './role-text.ts';
-import { SecurityEventsCard } from '../security/security-events.tsx';
+import { AccountSecurityEventsCard } from '../security/security-events.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
 import { membersText as text } from './members-text.ts';
@@ -26,7 +26,7 @@ const roleOptions = roles.map((value) => ({ value, label: roleWords[value] }));
 /** The people of one account. */
 export function MembersPage() {
   const { accountId, name } = useAccount();
-  const reason = useRoleReason('owner');
+  const reason = useNotAllowedReason('owner');
   const { data: me } = useMe();
   const { data } = useRead(path, {});
   const isOwner = reason === undefined;
@@ -68,7 +68,7 @@ export function MembersPage() {
           cell: ({ joinTime }) => (joinTime === null ? '–' : <Time ms={joinTime} />),
         },
         {
-          ...actionColumn,
+          ...actionColumnProps,
           cell: (member) => isOwner && <RemoveButton member={member} isLastOwner={isLastOwner(member)} />,
         },
       ]}
@@ -77,7 +77,7 @@ export function MembersPage() {
       <Card title={text.roles}>
         <Facts facts={roles.map((role) => [roleWords[role], roleRights[role]])} />
       </Card>
-      {useIsOwner() && <SecurityEventsCard />}
+      {useIsOwner() && <AccountSecurityEventsCard />}
     </ListPage>
   );
 }

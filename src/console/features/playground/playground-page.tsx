@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useNotAllowedReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
-import { useAddress } from '../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../ui/lists/filters.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Page } from '../../ui/page-layout.tsx';
 import { useNow } from '../../ui/time.tsx';
@@ -11,7 +11,7 @@ import { isLive, useParallelTasks } from '../tasks/detail/use-task.ts';
 import { maxVariants, taskRequestOf } from './draft/draft.ts';
 import { PromptHistoryCard } from './results/prompt-history-card.tsx';
 import { inputFieldsOf } from './form/input-schema.ts';
-import { useProgressTitle } from './results/notify-when-done.tsx';
+import { useProgressTitleAndNotify } from './results/notify-when-done.tsx';
 import { usePendingMedia } from './media/pending-media.ts';
 import { PlaygroundForm } from './form/playground-form.tsx';
 import { playgroundText } from './playground-text.ts';
@@ -19,7 +19,12 @@ import { requestSamples } from './request-samples.ts';
 import { PlaygroundResults } from './results/playground-results.tsx';
 import { useDraft } from './draft/use-draft.ts';
 import { useLoadUploadPreviews } from './media/upload-previews.ts';
-import { type AcceptedVariant, type VariantBatch, type UnconfirmedVariant, useGeneration } from './use-generation.ts';
+import {
+  type AcceptedVariant,
+  type VariantBatchResult,
+  type NotAcceptedVariant,
+  useCreateVariantTasks,
+} from './use-create-variant-tasks.ts';
 import { variantsOf } from './form/variants.ts';
 
 const noModels: readonly Model[] = [];
@@ -34,16 +39,16 @@ export function PlaygroundPage() {
   const { draft, model, change, fill } = useDraft(models);
   useLoadUploadPreviews(draft);
   const now = useNow(priceMs);
-  const { submission, seeds } = useGeneration();
+  const { submission, seeds } = useCreateVariantTasks();
   const pending = usePendingMedia();
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
   const missing = model === undefined || models.includes(model) ? undefined : playgroundText.modelMissing;
-  const disabledReason = useRoleReason('member') ?? missing ?? pending.reason;
+  const disabledReason = useNotAllowedReason('member') ?? missing ?? pending.reason;
   const variants = model === undefined ? [] : variantsOf({ draft, model, models, now }, seeds);
   const request = taskRequestOf(draft, model === undefined ? [] : inputFieldsOf(model));
   const { taskIds, reads, views } = shown;
   return (
-    <Page lead={playgroundText.lead} tabTitle={useProgressTitle(views, taskIds.length)}>
+    <Page lead={playgroundText.lead} tabTitle={useProgressTitleAndNotify(views, taskIds.length)}>
       <div class="columns playground">
         <Loaded of={catalogue} heights={[480]}>
           {() => (
@@ -87,8 +92,8 @@ export function PlaygroundPage() {
 
 /** The tasks of the address, so that a reload shows them again, and what was refused beside them. */
 function useShownTasks() {
-  const { get, set } = useAddress();
-  const [partly, setPartly] = useState<VariantBatch>();
+  const { get, set } = useUrlParameters();
+  const [partly, setPartly] = useState<VariantBatchResult>();
   const given = get('tasks');
   const taskIds = taskIdsOf(given);
   const reads = useParallelTasks(taskIds);
@@ -101,7 +106,7 @@ function useShownTasks() {
     reads,
     views,
     partly,
-    show: (batch: VariantBatch) => {
+    show: (batch: VariantBatchResult) => {
       setPartly(batch.refused.length === 0 ? undefined : batch);
       changeTasks(() => batch.accepted.map(({ taskId }) => taskId));
     },
@@ -109,7 +114,7 @@ function useShownTasks() {
       setPartly(undefined);
       changeTasks(() => []);
     },
-    retried: ({ key }: UnconfirmedVariant, accepted: AcceptedVariant) => {
+    retried: ({ key }: NotAcceptedVariant, accepted: AcceptedVariant) => {
       setPartly(
         (before) =>
           before && {

@@ -1,5 +1,5 @@
-import { mediaFormats, type UploadKind } from '../../../media/references/upload-rules.ts';
-import { credits, number } from '../../ui/number-formats.tsx';
+import { formatsTextByKind, type UploadKind } from '../../../media/references/upload-rules.ts';
+import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 import { maxVariants } from './draft/draft.ts';
 
 // Every text of the playground.
@@ -15,7 +15,7 @@ export const playgroundText = {
   callbackHint: 'The signed record is posted to this URL when the task ends, and retried for up to three days.',
   moreOptions: 'More options',
   promptExample: 'A lighthouse in a storm, seen from the sea, slow dolly in',
-  charactersLeft: (left: number) => `${number(left)} left`,
+  charactersLeft: (left: number) => `${formatNumber(left)} left`,
   automatic: 'Automatic',
   random: 'Random',
   seconds: (text: string) => `${text} seconds`,
@@ -28,7 +28,7 @@ export const playgroundText = {
   exactly: (count: number) => `Exactly ${count}.`,
   between: (min: number, max: number) => `${min} to ${max}.`,
 
-  formats: mediaFormats satisfies Readonly<Record<UploadKind, string>>,
+  formats: formatsTextByKind satisfies Readonly<Record<UploadKind, string>>,
   aFile: { image: 'an image', video: 'a video', audio: 'an audio file' } satisfies Readonly<Record<UploadKind, string>>,
   sizeLimit: (formats: string, megabytes: number) => `${formats}, up to ${megabytes}\u00A0MB each.`,
   atMost: (max: number) => `At most ${max}`,
@@ -70,11 +70,12 @@ export const playgroundText = {
   generateMany: (count: number) => `Generate ${count} videos`,
   noPrice: 'This input has no price yet',
   tooExpensive: (count: number) => `Your balance doesn’t cover ${theseVideos(count)}`,
-  topUp: (balance: number, count: number) => `Your balance of ${credits(balance)} doesn’t cover ${theseVideos(count)}.`,
+  topUp: (balance: number, count: number) =>
+    `Your balance of ${formatCredits(balance)} doesn’t cover ${theseVideos(count)}.`,
   ownersAdd: 'Ask an owner of this account to add credits.',
   buyCredits: 'Buy credits',
   contactSupport: 'Contact support to add credits.',
-  remaining: (left: number) => `${credits(left)} remaining`,
+  remaining: (left: number) => `${formatCredits(left)} remaining`,
   priceFrom: 'From',
   accepted: (count: number) => (count === 1 ? 'Task accepted' : `${count} tasks accepted`),
 
@@ -85,7 +86,7 @@ export const playgroundText = {
   clear: 'Clear',
   partlyTitle: (refused: number, count: number) => `${refused} of ${count} videos not started`,
   partly: (accepted: number, charged: number) =>
-    `You were charged ${credits(charged)} for the ${accepted === 1 ? 'video that was' : `${accepted} videos that were`} started.`,
+    `You were charged ${formatCredits(charged)} for the ${accepted === 1 ? 'video that was' : `${accepted} videos that were`} started.`,
   notCharged: 'Not charged.',
   checkTasks: 'The video may have been started. Check Tasks before you generate it again.',
   retry: 'Try again',

@@ -1,13 +1,13 @@
 import { conditionsOf, type PriceConditions } from '../../../catalogue/prices/model-prices.ts';
 import type { Answer } from '../../api/call.ts';
 import type { ModelPrice } from '../../api/contract.ts';
-import type { CreditAmounts } from '../../ui/number-formats.tsx';
+import type { CreditsPerSecondAndVideo } from '../../ui/number-formats.tsx';
 import { fieldWord, valueWord } from '../models/models-text.ts';
 import { pricesText } from './prices-text.ts';
 
 export type PricedModel = Answer<'/api/admin/v1/prices'>['models'][number];
 /** One of the prices of a model. `isOnly`: it has no other. */
-export type PriceLine = Pick<PricedModel, 'model' | 'title'> & {
+export type PriceWithModel = Pick<PricedModel, 'model' | 'title'> & {
   readonly price: ModelPrice;
   readonly isOnly: boolean;
 };
@@ -25,7 +25,11 @@ export function ModelAndPriceName({ model, name }: { readonly model: string; rea
 }
 
 /** "33/s" above "7/video", which add up. */
-export function ShortCreditAmounts({ of: { creditsPerSecond, creditsPerVideo } }: { readonly of: CreditAmounts }) {
+export function ShortCreditAmounts({
+  of: { creditsPerSecond, creditsPerVideo },
+}: {
+  readonly of: CreditsPerSecondAndVideo;
+}) {
   return (
     <>
       {creditsPerSecond > 0 && <div class="nowrap">{pricesText.amountPerSecond(creditsPerSecond)}</div>}
@@ -49,7 +53,7 @@ export function conditionWords(when: PriceConditions, isOnly: boolean): string {
 type AmountsFrom = ModelPrice['rates'][number];
 
 /** The amounts in force, if the price has begun, and those that are announced. */
-export function amountsAtTime(
+export function currentAndAnnouncedAmounts(
   { rates }: Pick<ModelPrice, 'rates'>,
   nowMs: number,
 ): { current: AmountsFrom | undefined; announced: readonly AmountsFrom[] } {

@@ -1,6 +1,6 @@
 import type { SetPrice } from '../../api/contract.ts';
-import { type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text about prices. */
 export const pricesText = {
@@ -53,15 +53,15 @@ export const pricesText = {
   everyOtherVideo: 'every other video',
   with: (field: string) => `with ${field}`,
   without: (field: string) => `without ${field}`,
-  amountPerSecond: (credits: number) => `${number(credits)}/s`,
-  amountPerVideo: (credits: number) => `${number(credits)}/video`,
+  amountPerSecond: (credits: number) => `${formatNumber(credits)}/s`,
+  amountPerVideo: (credits: number) => `${formatNumber(credits)}/video`,
 } as const;
 
-const stateWords: Readonly<Record<SetPrice['state'], Word>> = {
+const stateWords: Readonly<Record<SetPrice['state'], WordAndTone>> = {
   announced: { word: 'Announced', tone: 'live' },
   in_force: { word: 'In force', tone: 'good' },
   past: { word: 'Past', tone: 'calm' },
   withdrawn: { word: 'Withdrawn', tone: 'warn' },
 };
 
-export const setPriceStateWord = (state: string) => wordOf(stateWords, state);
+export const wordAndToneOfSetPrice = (state: string) => wordAndToneOf(stateWords, state);

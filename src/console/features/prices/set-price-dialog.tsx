@@ -4,13 +4,13 @@ import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Segmented, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { creditPriceWords } from '../../ui/number-formats.tsx';
-import { exactTime } from '../../ui/time.tsx';
-import { auditHint } from '../audit/audit-hint.ts';
-import { amountsAtTime, type PriceLine } from './price-names-and-amounts.tsx';
+import { formatExactTime } from '../../ui/time.tsx';
+import { auditReasonHint } from '../audit/audit-reason-hint.ts';
+import { currentAndAnnouncedAmounts, type PriceWithModel } from './price-names-and-amounts.tsx';
 import { pricesText } from './prices-text.ts';
 
 type SetProps = {
-  readonly line: PriceLine;
+  readonly line: PriceWithModel;
   readonly account: Pick<Account, 'accountId' | 'name'> | undefined;
   readonly onClose: () => void;
 };
@@ -22,7 +22,7 @@ const whole = { type: 'number', min: 0, step: 1, required: true } as const;
 
 /** Sets a price from now on or from a later time on, or ends the prices that were set. */
 export function SetPriceDialog({ line: { model, title, price, isOnly }, account, onClose }: SetProps) {
-  const [{ current }] = useState(() => amountsAtTime(price, Date.now()));
+  const [{ current }] = useState(() => currentAndAnnouncedAmounts(price, Date.now()));
   const [kind, setKind] = useState<'price' | 'end'>('price');
   const [start, setStart] = useState<'now' | 'later'>('now');
   const { values, field } = useFields({
@@ -44,7 +44,7 @@ export function SetPriceDialog({ line: { model, title, price, isOnly }, account,
       path="/api/admin/v1/prices/set"
       title={pricesText.setTitle(title, isOnly ? undefined : price.name)}
       action={start === 'now' ? pricesText.set : pricesText.announce}
-      reason={auditHint}
+      reason={auditReasonHint}
       body={(reason) => ({
         model,
         priceName: price.name,
@@ -53,7 +53,7 @@ export function SetPriceDialog({ line: { model, title, price, isOnly }, account,
         fromTime: start === 'now' ? null : Date.parse(values.fromTime),
         reason,
       })}
-      done={({ fromTime }) => pricesText.done(exactTime(fromTime))}
+      done={({ fromTime }) => pricesText.done(formatExactTime(fromTime))}
       onClose={onClose}
     >
       <p class="soft">

@@ -3,15 +3,15 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Server } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card, Page } from '../../ui/page-layout.tsx';
 import { Table } from '../../ui/lists/table.tsx';
-import { duration, Time } from '../../ui/time.tsx';
-import { StateWord } from '../../ui/controls/badge.tsx';
+import { formatDuration, Time } from '../../ui/time.tsx';
+import { WordWithDot } from '../../ui/controls/badge.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
-import { TestProviderConnectionButton } from './provider-test.tsx';
-import { SwitchProviderButton } from './provider-switch.tsx';
-import { poolHealthWord, providersText, switchWord } from './providers-text.ts';
+import { TestProviderConnectionButton } from './test-provider-connection-button.tsx';
+import { SetProviderStateButton } from './set-provider-state.tsx';
+import { wordAndToneOfPoolHealth, providersText, describeProviderState } from './providers-text.ts';
 
 export function ProvidersPage() {
   const providers = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
@@ -31,16 +31,16 @@ export function ProvidersPage() {
 type ProviderProps = { readonly provider: Provider };
 
 /** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
-export function runningJobsWords(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
-  return limit === null || kind === 'preview' ? number(running) : providersText.ofLimit(running, limit);
+export function runningOfLimitWords(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
+  return limit === null || kind === 'preview' ? formatNumber(running) : providersText.ofLimit(running, limit);
 }
 
 function ProviderCard({ provider }: ProviderProps) {
   const actions = (
     <>
-      <StateWord of={switchWord(provider.state)} />
+      <WordWithDot of={describeProviderState(provider.state)} />
       {provider.kind !== null && <TestProviderConnectionButton provider={provider.provider} />}
-      <SwitchProviderButton provider={provider} />
+      <SetProviderStateButton provider={provider} />
     </>
   );
   return (
@@ -57,19 +57,19 @@ function ProviderCard({ provider }: ProviderProps) {
             { title: providersText.pool, kind: 'head', cell: ({ pool }) => <code>{pool}</code> },
             {
               title: providersText.health,
-              cell: (pool) => <StateWord of={poolHealthWord(pool, provider.state)} />,
+              cell: (pool) => <WordWithDot of={wordAndToneOfPoolHealth(pool, provider.state)} />,
             },
             {
               title: providersText.running,
               kind: 'end',
-              cell: ({ occupying, limit }) => runningJobsWords(occupying, limit, provider),
+              cell: ({ occupying, limit }) => runningOfLimitWords(occupying, limit, provider),
             },
-            { title: providersText.waiting, kind: 'end', cell: ({ waiting }) => number(waiting) },
-            { title: providersText.longestWait, kind: 'end', cell: ({ oldestWaitMs }) => duration(oldestWaitMs) },
+            { title: providersText.waiting, kind: 'end', cell: ({ waiting }) => formatNumber(waiting) },
+            { title: providersText.longestWait, kind: 'end', cell: ({ oldestWaitMs }) => formatDuration(oldestWaitMs) },
             {
               title: providersText.failures,
               kind: 'end',
-              cell: ({ consecutiveFailures }) => number(consecutiveFailures),
+              cell: ({ consecutiveFailures }) => formatNumber(consecutiveFailures),
             },
           ]}
         />

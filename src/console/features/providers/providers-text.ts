@@ -1,7 +1,7 @@
 import type { Provider } from '../../api/contract.ts';
-import type { Word } from '../../ui/controls/badge.tsx';
-import { number } from '../../ui/number-formats.tsx';
-import { duration } from '../../ui/time.tsx';
+import type { WordAndTone } from '../../ui/controls/badge.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
+import { formatDuration } from '../../ui/time.tsx';
 
 /** Every text about providers. */
 export const providersText = {
@@ -13,14 +13,14 @@ export const providersText = {
   switchState: 'Switch',
   switchTitle: (provider: string) => `Switch ${provider}`,
   switchHelp: (state: string, jobs: number) =>
-    `Currently ${state.toLowerCase()}, with ${number(jobs)} running ${jobs === 1 ? 'job' : 'jobs'}.`,
+    `Currently ${state.toLowerCase()}, with ${formatNumber(jobs)} running ${jobs === 1 ? 'job' : 'jobs'}.`,
   switched: (provider: string, state: string) => `${provider}: ${state.toLowerCase()}`,
   state: 'State',
   pools: (provider: string) => `Pools of ${provider}`,
   pool: 'Pool',
   health: 'Health',
   running: 'Running',
-  ofLimit: (count: number, limit: number) => `${number(count)} of ${number(limit)}`,
+  ofLimit: (count: number, limit: number) => `${formatNumber(count)} of ${formatNumber(limit)}`,
   waiting: 'Waiting',
   longestWait: 'Longest wait',
   failures: 'Consecutive failures',
@@ -29,7 +29,8 @@ export const providersText = {
   kindAt: (kind: string, origin: string) => `${kind} at ${origin}.`,
   switchedBy: 'Switched by',
   takesNone: 'Accepts no tasks',
-  manyCooling: (cooling: number, pools: number) => `${number(cooling)} of ${number(pools)} pools cooling down`,
+  manyCooling: (cooling: number, pools: number) =>
+    `${formatNumber(cooling)} of ${formatNumber(pools)} pools cooling down`,
   seeAll: 'All providers',
   test: 'Test',
   testTitle: (provider: string) => `Test ${provider}`,
@@ -43,9 +44,9 @@ export const providersText = {
   detail: 'Detail',
 } as const;
 
-export const switchStates = ['enabled', 'draining', 'off'] as const;
+export const providerStateNames = ['enabled', 'draining', 'off'] as const;
 
-const switches: Readonly<Record<string, Word & { readonly help: string; readonly action: string }>> = {
+const switches: Readonly<Record<string, WordAndTone & { readonly help: string; readonly action: string }>> = {
   enabled: { word: 'Enabled', tone: 'good', action: 'Enable', help: 'Receives new jobs. Ends its cooldowns.' },
   draining: {
     word: 'Draining',
@@ -62,7 +63,7 @@ const switches: Readonly<Record<string, Word & { readonly help: string; readonly
 };
 
 /** The words for a switch, also for a state that is newer than this page. */
-export function switchWord(state: string) {
+export function describeProviderState(state: string) {
   return switches[state] ?? { word: state, tone: 'calm' as const, action: state, help: '' };
 }
 
@@ -74,27 +75,27 @@ const reasons: Readonly<Record<string, string>> = {
   unknown: 'unknown reason',
 };
 
-export const healthyPoolWord: Word = { word: 'Accepts tasks', tone: 'good' };
+export const healthyPoolWordAndTone: WordAndTone = { word: 'Accepts tasks', tone: 'good' };
 
 type Pool = Provider['pools'][number];
 
 /** A pool that accepts no tasks has a reason, and often an end. */
-export function poolHealthWord(
+export function wordAndToneOfPoolHealth(
   { coolingMs, coolingReason, limit, occupying, unanswered }: Pool,
   state: Provider['state'],
-): Word {
+): WordAndTone {
   if (state !== 'enabled') return { word: providersText.takesNone, tone: 'calm' };
   if (coolingMs !== null) {
     const reason = coolingReason ?? 'unknown';
-    return { word: `Cooling down ${duration(coolingMs)}, ${reasons[reason] ?? reason}`, tone: 'warn' };
+    return { word: `Cooling down ${formatDuration(coolingMs)}, ${reasons[reason] ?? reason}`, tone: 'warn' };
   }
   const isFull = limit !== null && occupying >= limit;
   if (isFull && unanswered > 0) return { word: `Full, ${unanswered} without a response`, tone: 'warn' };
   if (isFull) return { word: 'Full', tone: 'live' };
-  return healthyPoolWord;
+  return healthyPoolWordAndTone;
 }
 
-const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
+const outcomes: Readonly<Record<string, WordAndTone & { readonly help: string }>> = {
   ok: { word: 'Works', tone: 'good', help: 'The provider is reachable and accepts our key.' },
   responded: {
     word: 'Unexpected response',
@@ -117,6 +118,6 @@ const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
 };
 
 /** The words for the result of a test, also for one that is newer than this page. */
-export function providerTestWord(outcome: string) {
+export function describeTestOutcome(outcome: string) {
   return outcomes[outcome] ?? { word: outcome, tone: 'calm' as const, help: '' };
 }

@@ -3,16 +3,16 @@ import type { Query } from '../../api/call.ts';
 import type { LoggedRequest } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
-import { choiceFilter, type Filter, useAddress } from '../../ui/lists/filters.tsx';
+import { choiceFilter, type Filter, useUrlParameters } from '../../ui/lists/filters.tsx';
 import { Activity } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page-layout.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
-import { duration, ExactTime, Time } from '../../ui/time.tsx';
+import { formatDuration, ExactTime, Time } from '../../ui/time.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { requestsText, statusTone } from './requests-text.ts';
 import './requests.css';
@@ -54,7 +54,7 @@ const textFilters: readonly RequestFilter[] = [
 /** Owners choose one of the keys. Other people, who cannot list keys, narrow the list by the details of a request. */
 function useRequestFilters(): readonly RequestFilter[] {
   const isOwner = useIsOwner();
-  const given = useAddress().get('key');
+  const given = useUrlParameters().get('key');
   const { data } = useRead('/api/v1/keys', {}, { isEnabled: isOwner });
   const keys = (data?.keys ?? []).map(({ keyId, name }) => ({ value: keyId, label: name }));
   // The key in the address stays a choice while the names are loaded.
@@ -75,7 +75,7 @@ const columns: readonly Column<LoggedRequest>[] = [
   { title: requestsText.request, kind: 'head', cell: (request) => <RequestHead request={request} /> },
   { title: requestsText.statuses, kind: 'shrink', cell: (request) => <RequestStatus request={request} /> },
   { title: requestsText.by, cell: ({ createdBy }) => <bdi>{nameOf(createdBy)}</bdi> },
-  { title: requestsText.duration, kind: 'end', cell: ({ durationMs }) => duration(durationMs) },
+  { title: requestsText.duration, kind: 'end', cell: ({ durationMs }) => formatDuration(durationMs) },
   { title: requestsText.time, kind: 'end', cell: ({ time }) => <Time ms={time} /> },
 ];
 
@@ -99,7 +99,7 @@ function RequestStatus({ request: { status, error } }: RequestProps) {
 /** Opens to the details of the request. */
 function RequestHead({ request }: RequestProps) {
   const { method, endpoint, tool, requestId, time, taskId, createdBy, error } = request;
-  const { hrefWith } = useAddress();
+  const { hrefWith } = useUrlParameters();
   return (
     <details class="request">
       <summary>
@@ -127,7 +127,7 @@ function NoRequests() {
       <p>{requestsText.emptyAdvice}</p>
       {isOwner && (
         <div class="row">
-          <LinkButton href={paths.keys(accountId)}>{requestsText.createKey}</LinkButton>
+          <LinkButton href={accountPaths.keys(accountId)}>{requestsText.createKey}</LinkButton>
         </div>
       )}
     </>

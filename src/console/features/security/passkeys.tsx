@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Passkey } from '../../api/contract.ts';
-import { newPasskey } from '../../api/browser-passkeys.ts';
+import { createPasskeyOnDevice } from '../../api/browser-passkeys.ts';
 import { send } from '../../api/call.ts';
 import { useSudoAction, useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
@@ -14,7 +14,7 @@ import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
-import { actionColumn } from '../../ui/lists/table.tsx';
+import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { deviceNameOf } from './device-name.ts';
 import { securityText } from './security-text.ts';
 
@@ -58,7 +58,7 @@ export function Passkeys() {
             kind: 'end',
             cell: ({ lastUseTime }) => (lastUseTime === null ? text.never : <Time ms={lastUseTime} />),
           },
-          { ...actionColumn, cell: (passkey) => <RemovePasskey passkey={passkey} /> },
+          { ...actionColumnProps, cell: (passkey) => <RemovePasskey passkey={passkey} /> },
         ]}
       />
     </Card>
@@ -81,7 +81,7 @@ function AddPasskey({ onClose, onAdded }: AddProps) {
   const [name, setName] = useState(deviceNameOf(navigator.userAgent));
   const add = useSudoAction(
     async () => {
-      const response = await newPasskey();
+      const response = await createPasskeyOnDevice();
       return send('/api/console/v1/passkeys/register', { name: name.trim(), response }, { account: undefined });
     },
     {

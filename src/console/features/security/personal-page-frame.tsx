@@ -4,7 +4,7 @@ import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/read-and-send-hooks.ts';
 import { personalNav } from '../../shell/nav.ts';
 import { Page } from '../../ui/page-layout.tsx';
-import { Tabs } from '../../ui/controls/tabs.tsx';
+import { TabLinks } from '../../ui/controls/tab-links.tsx';
 import { securityText } from './security-text.ts';
 
 type PersonalProps = { readonly lead: string; readonly children: ComponentChildren };
@@ -15,7 +15,7 @@ export function PersonalPage({ lead, children }: PersonalProps) {
   const [path] = useLocation();
   return (
     <Page lead={lead}>
-      <Tabs
+      <TabLinks
         label={securityText.personalTabs}
         tabs={pages.map(({ href, title }) => ({ href, label: title, isCurrent: path === href }))}
       />

@@ -8,7 +8,7 @@ import { securityEventLabel, securityText } from './security-text.ts';
 const text = securityText.events;
 
 /** The events of an account's people, as a card. */
-export function SecurityEventsCard() {
+export function AccountSecurityEventsCard() {
   return (
     <Card title={text.title} isFlush>
       <SecurityEvents path="/api/console/v1/events" />

@@ -3,9 +3,9 @@ import { Badge } from '../../ui/controls/badge.tsx';
 import { Monitor } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page-layout.tsx';
-import { SendButton } from '../../ui/forms/send-button.tsx';
+import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actionColumn } from '../../ui/lists/table.tsx';
+import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { deviceNameOf } from './device-name.ts';
 import { securityText } from './security-text.ts';
 
@@ -17,9 +17,9 @@ export function Sessions() {
   const { data } = useRead(path, {});
   const others = data?.sessions.some(({ isCurrent }) => !isCurrent) ?? false;
   const endOthers = (
-    <SendButton path="/api/console/v1/sessions/end-others" body={{}} done={text.othersEnded} size="small">
+    <ImmediateActionButton path="/api/console/v1/sessions/end-others" body={{}} done={text.othersEnded} size="small">
       {text.endOthers}
-    </SendButton>
+    </ImmediateActionButton>
   );
   return (
     <Card title={text.title} actions={others ? endOthers : undefined} isFlush>
@@ -48,10 +48,10 @@ export function Sessions() {
           { title: text.columns.used, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
           { title: text.columns.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
           {
-            ...actionColumn,
+            ...actionColumnProps,
             cell: ({ sessionId, userAgent, isCurrent }) =>
               !isCurrent && (
-                <SendButton
+                <ImmediateActionButton
                   path="/api/console/v1/sessions/end"
                   body={{ sessionId }}
                   done={text.ended}
@@ -59,7 +59,7 @@ export function Sessions() {
                   aria-label={text.endNamed(deviceNameOf(userAgent) || text.unknown)}
                 >
                   {text.end}
-                </SendButton>
+                </ImmediateActionButton>
               ),
           },
         ]}

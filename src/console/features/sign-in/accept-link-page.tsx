@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { Sent } from '../../api/call.ts';
+import type { SendAnswer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { signInPaths } from '../../paths.ts';
@@ -8,10 +8,10 @@ import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
-import { useEnterConsole } from './page-after-sign-in.ts';
+import { useBeginSessionAndNavigate } from './page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 
-type OneTimeLink = Sent<'/api/console/v1/links/show'>;
+type OneTimeLink = SendAnswer<'/api/console/v1/links/show'>;
 
 /** The token stands behind `#`, so it is in no log; it leaves the address as soon as it is read. */
 function takeToken(): string {
@@ -88,7 +88,7 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
   const { values, field } = useFields({ email: link.email ?? '', accountName: '', password: '' });
   const isOld = hasPassword(link);
   const opensAccount = link.purpose === 'confirm';
-  const accept = useSend('/api/console/v1/links/accept', { changes: [], onDone: useEnterConsole('/') });
+  const accept = useSend('/api/console/v1/links/accept', { changes: [], onDone: useBeginSessionAndNavigate('/') });
   const submit = () => {
     const own = link.email === null ? { email: values.email.trim() } : {};
     const account = opensAccount ? { accountName: values.accountName.trim() } : {};

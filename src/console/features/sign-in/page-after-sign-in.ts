@@ -9,7 +9,7 @@ export function pageAfterSignIn(search: string): string {
 }
 
 /** Begins a session at this page. */
-export function useEnterConsole(page: string) {
+export function useBeginSessionAndNavigate(page: string) {
   const signedIn = useReplaceSession();
   const [, navigate] = useLocation();
   return (me: Me) => {

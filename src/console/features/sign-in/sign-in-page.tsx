@@ -11,7 +11,7 @@ import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Fingerprint } from '../../ui/controls/icons.ts';
 import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
-import { pageAfterSignIn, useEnterConsole } from './page-after-sign-in.ts';
+import { pageAfterSignIn, useBeginSessionAndNavigate } from './page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 export function SignInPage() {
@@ -99,7 +99,7 @@ function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: strin
 }
 
 function PasskeyButton({ next }: NextProps) {
-  const signIn = useSudoAction(() => signInWithPasskey(), { onDone: useEnterConsole(next) });
+  const signIn = useSudoAction(() => signInWithPasskey(), { onDone: useBeginSessionAndNavigate(next) });
   return (
     <>
       <Button size="wide" busy={signIn.isPending} onClick={() => signIn.mutate()}>
@@ -112,7 +112,7 @@ function PasskeyButton({ next }: NextProps) {
 
 function PasswordForm({ next }: NextProps) {
   const { values, field } = useFields({ email: '', password: '' });
-  const signIn = useSend('/api/console/v1/sign-in', { changes: [], onDone: useEnterConsole(next) });
+  const signIn = useSend('/api/console/v1/sign-in', { changes: [], onDone: useBeginSessionAndNavigate(next) });
   return (
     <Form submission={signIn} onSubmit={() => signIn.mutate({ ...values, email: values.email.trim() })}>
       <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />

@@ -3,15 +3,15 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { labelOrName } from '../../ui/controls/badge.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { ShownOnce } from '../../ui/forms/shown-once.tsx';
+import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
-import { actionColumn } from '../../ui/lists/table.tsx';
+import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { peopleText } from '../people/people-text.ts';
 import { signUpText as text } from './sign-up-text.ts';
 
 /** For operators: people who signed up and have not used their link, if there are any. */
-export function OpenSignUps() {
+export function UnconfirmedSignUps() {
   const { data } = useRead('/api/admin/v1/sign-ups', {});
   if (data === undefined || data.signUps.length === 0) return null;
   return (
@@ -23,7 +23,7 @@ export function OpenSignUps() {
         { title: text.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
         { title: text.requested, cell: ({ createTime }) => <Time ms={createTime} /> },
         { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : labelOrName(text.mailStates, mail)) },
-        { ...actionColumn, cell: (signUp) => <CreateLink signUp={signUp} /> },
+        { ...actionColumnProps, cell: (signUp) => <CreateLink signUp={signUp} /> },
       ]}
     />
   );
@@ -39,9 +39,9 @@ function CreateLink({ signUp: { linkId, email } }: { readonly signUp: SignUp }) 
           action={text.createLink}
           body={() => ({ linkId })}
           result={({ url }) => (
-            <ShownOnce title={text.link(email)} what={peopleText.linkNoun} text={url} onClose={close}>
+            <SecretShownOnceDialog title={text.link(email)} what={peopleText.linkNoun} text={url} onClose={close}>
               {text.linkAdvice}
-            </ShownOnce>
+            </SecretShownOnceDialog>
           )}
           help={text.createLinkHelp}
           onClose={close}

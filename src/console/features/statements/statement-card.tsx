@@ -4,10 +4,10 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { statementPath } from '../../paths.ts';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useAddress } from '../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../ui/lists/filters.tsx';
 import { Download, ExternalLink } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { SignedAmount, number, nonStandardPriceName } from '../../ui/number-formats.tsx';
+import { SignedAmount, formatNumber, nonStandardPriceName } from '../../ui/number-formats.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { monthName, monthsSince, thisMonth } from './months.ts';
 import { statementsText as text } from './statements-text.ts';
@@ -15,7 +15,7 @@ import './statement-card.css';
 
 /** The statement of a month: as figures, as a page for printing and as a file. */
 export function StatementCard() {
-  const { get, set } = useAddress();
+  const { get, set } = useUrlParameters();
   const { accountId } = useAccount();
   const current = thisMonth();
   const month = get('month') ?? current;
@@ -76,7 +76,7 @@ function Figures({ statement }: { readonly statement: Statement }) {
             <tbody key={section}>
               <tr class={entries === 0 ? 'section faint' : 'section'}>
                 <th scope="rowgroup">{sectionTitle(section)}</th>
-                <td class="end">{number(entries)}</td>
+                <td class="end">{formatNumber(entries)}</td>
                 <td class="end">
                   <SignedAmount amount={credits} />
                 </td>
@@ -99,7 +99,7 @@ function Balance({ label, credits }: { readonly label: string; readonly credits:
       <th scope="row" colSpan={2}>
         {label}
       </th>
-      <td class="end">{number(credits).replace('-', '\u2212')}</td>
+      <td class="end">{formatNumber(credits).replace('-', '\u2212')}</td>
     </tr>
   );
 }
@@ -116,7 +116,7 @@ function Lines({ lines }: { readonly lines: readonly StatementLine[] }) {
             <bdi>{nameOf(line)}</bdi>
             {line.bookTime !== null && <small class="under">{dayFormat.format(line.bookTime)}</small>}
           </td>
-          <td class="end">{number(line.entries)}</td>
+          <td class="end">{formatNumber(line.entries)}</td>
           <td class="end">
             <SignedAmount amount={line.credits} />
           </td>

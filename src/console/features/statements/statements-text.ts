@@ -1,4 +1,4 @@
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text about statements, besides the titles of their sections. */
 export const statementsText = {
@@ -15,6 +15,6 @@ export const statementsText = {
   final: 'Days are in UTC.',
   print: 'Print or save as PDF',
   csv: 'CSV',
-  more: (lines: number) => `${number(lines)} more in the CSV`,
+  more: (lines: number) => `${formatNumber(lines)} more in the CSV`,
   furtherEntries: 'Further entries',
 } as const;

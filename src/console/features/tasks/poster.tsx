@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
 import { CircleAlert, Clapperboard, Film } from '../../ui/controls/icons.ts';
-import { taskWord } from './tasks-text.ts';
+import { wordAndToneOfTask } from './tasks-text.ts';
 import './detail/task.css';
 
 type PosterProps = { readonly url: string | null; readonly task: TaskRecord };
@@ -17,7 +17,7 @@ export function Poster({ url, task }: PosterProps) {
   if (url !== null && url !== shown.url && (shown.url === null || (isBroken && failures < maxFailures))) {
     setShown({ url, isBroken: false, failures });
   }
-  const { tone } = taskWord(task);
+  const { tone } = wordAndToneOfTask(task);
   const Icon = tone === 'bad' ? CircleAlert : tone === 'good' ? Film : Clapperboard;
   return (
     <span class="poster">

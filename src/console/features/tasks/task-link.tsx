@@ -1,10 +1,10 @@
 import { Link } from 'wouter-preact';
 import { shortId } from '../../ui/controls/copy-button.tsx';
-import { useTaskPaths } from './detail/use-task.ts';
+import { useTaskPagePaths } from './detail/use-task.ts';
 
 /** To the page of a task in the area of the reader. */
 export function TaskLink({ taskId }: { readonly taskId: string }) {
-  const { of } = useTaskPaths();
+  const { of } = useTaskPagePaths();
   return (
     <Link href={of(taskId)} class="above" title={taskId}>
       <code>{shortId(taskId)}</code>

@@ -1,15 +1,15 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
 import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
-import { type Tone, type Word, wordOf } from '../../ui/controls/badge.tsx';
-import { mediaFormats } from '../../../media/references/upload-rules.ts';
-import { credits, number } from '../../ui/number-formats.tsx';
+import { type Tone, type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { formatsTextByKind } from '../../../media/references/upload-rules.ts';
+import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 // Every text of tasks. A tab stays open while the service is upgraded, so states and codes that are newer than its code appear as they are.
 
 type State = TaskRecord['state'];
 type FailCode = NonNullable<TaskRecord['failCode']>;
 
-const stateWords: Readonly<Record<State, Word>> = {
+const stateWords: Readonly<Record<State, WordAndTone>> = {
   waiting: { word: 'Waiting', tone: 'calm' },
   queuing: { word: 'Queued', tone: 'calm' },
   generating: { word: 'Generating', tone: 'live' },
@@ -17,16 +17,22 @@ const stateWords: Readonly<Record<State, Word>> = {
   fail: { word: 'Failed', tone: 'bad' },
 };
 
-const outcomeWords: Readonly<Record<FailOutcome, Word>> = {
+const outcomeWords: Readonly<Record<FailOutcome, WordAndTone>> = {
   cancelled: { word: 'Cancelled', tone: 'calm' },
   rejected: { word: 'Rejected', tone: 'calm' },
   failed: stateWords.fail,
 };
 
 /** A task that was cancelled, or whose input was rejected, has not failed. */
-export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
+export function wordAndToneOfTask({
+  state,
+  failCode,
+}: {
+  readonly state: string;
+  readonly failCode: string | null;
+}): WordAndTone {
   if (state === 'fail' && failCode !== null) return outcomeWords[outcomeOfFailCode(failCode)];
-  return wordOf(stateWords, state);
+  return wordAndToneOf(stateWords, state);
 }
 
 type StateFilter = {
@@ -62,7 +68,7 @@ const failWords: Readonly<Record<FailCode, Failure>> = {
   },
   image_invalid: {
     title: 'Invalid image',
-    advice: `Use a ${mediaFormats.image} image within the model’s limits.`,
+    advice: `Use a ${formatsTextByKind.image} image within the model’s limits.`,
   },
   media_unreachable: {
     title: 'Couldn’t fetch a reference file',
@@ -70,7 +76,7 @@ const failWords: Readonly<Record<FailCode, Failure>> = {
   },
   media_invalid: {
     title: 'Invalid reference file',
-    advice: `Use an ${mediaFormats.video} video, or an ${mediaFormats.audio} file, within the model’s limits.`,
+    advice: `Use an ${formatsTextByKind.video} video, or an ${formatsTextByKind.audio} file, within the model’s limits.`,
   },
   provider_rejected: {
     title: 'Request rejected',
@@ -96,7 +102,7 @@ const failWords: Readonly<Record<FailCode, Failure>> = {
   },
 };
 
-export function failCodeWords(code: string): Failure {
+export function describeFailCode(code: string): Failure {
   const known: Readonly<Record<string, Failure>> = failWords;
   return known[code] ?? { title: code, advice: 'Reload the page to learn more.' };
 }
@@ -118,7 +124,7 @@ const stepWords: Readonly<Record<TaskTimeline['steps'][number]['step'], StepWord
   callback: { now: 'Sending the callback', done: 'Callback sent', tone: 'calm' },
 };
 
-export function stepWord(step: string): StepWord {
+export function describeTimelineStep(step: string): StepWord {
   const known: Readonly<Record<string, StepWord>> = stepWords;
   return known[step] ?? { now: step, done: step, tone: 'calm' };
 }
@@ -126,7 +132,7 @@ export function stepWord(step: string): StepWord {
 type Difference = TaskDetail['operator']['differences'][number];
 type JobOutcome = NonNullable<TaskDetail['operator']['providerJobs'][number]['outcome']>;
 
-const jobWords: Readonly<Record<JobOutcome, Word>> = {
+const jobWords: Readonly<Record<JobOutcome, WordAndTone>> = {
   success: { word: 'Succeeded', tone: 'good' },
   fail: { word: 'Failed', tone: 'bad' },
   not_created: { word: 'Not created', tone: 'calm' },
@@ -135,12 +141,12 @@ const jobWords: Readonly<Record<JobOutcome, Word>> = {
   late_success: { word: 'Finished too late', tone: 'warn' },
 };
 
-export function jobWord({
+export function wordAndToneOfJob({
   outcome,
   intendTime,
-}: Pick<TaskDetail['operator']['providerJobs'][number], 'outcome' | 'intendTime'>): Word {
+}: Pick<TaskDetail['operator']['providerJobs'][number], 'outcome' | 'intendTime'>): WordAndTone {
   if (outcome === null) return { word: intendTime === null ? 'Slot reserved' : 'Running', tone: 'live' };
-  return wordOf(jobWords, outcome);
+  return wordAndToneOf(jobWords, outcome);
 }
 
 export const tasksText = {
@@ -180,7 +186,7 @@ export const tasksText = {
     created: 'Created',
     createdBy: 'Created by',
   },
-  costOf: (charged: number, refunded: number) => `${number(charged)} charged, ${number(refunded)} refunded`,
+  costOf: (charged: number, refunded: number) => `${formatNumber(charged)} charged, ${formatNumber(refunded)} refunded`,
 
   task: 'Task',
   taskOf: (id: string) => `Task ${id}`,
@@ -200,20 +206,20 @@ export const tasksText = {
   cancelAction: 'Cancel task',
   keep: 'Keep task',
   cancelEffect: (charged: number) =>
-    `Generation will stop, and ${credits(charged)} will be refunded to your balance. You can’t resume the task.`,
+    `Generation will stop, and ${formatCredits(charged)} will be refunded to your balance. You can’t resume the task.`,
   cancelEffectForOperators: (charged: number) =>
-    `Generation will stop, ${credits(charged)} will be refunded to the account, and its callback will be sent. The account doesn’t see your reason.`,
-  cancelled: (refunded: number) => `Task cancelled, ${credits(refunded)} refunded`,
+    `Generation will stop, ${formatCredits(charged)} will be refunded to the account, and its callback will be sent. The account doesn’t see your reason.`,
+  cancelled: (refunded: number) => `Task cancelled, ${formatCredits(refunded)} refunded`,
   hadEnded: 'The task had already ended',
   cancelMany: (count: number) => (count === 1 ? 'Cancel 1 task' : `Cancel ${count} tasks`),
   cancelManyTitle: (count: number) => (count === 1 ? 'Cancel this task?' : `Cancel ${count} tasks?`),
   keepMany: 'Keep them',
   cancelManyEffect: (charged: number) =>
-    `Generation will stop, and up to ${credits(charged)} will be refunded to your balance. You can’t resume cancelled tasks.`,
+    `Generation will stop, and up to ${formatCredits(charged)} will be refunded to your balance. You can’t resume cancelled tasks.`,
   cancelManyEffectForOperators: (charged: number) =>
-    `Generation will stop, up to ${credits(charged)} will be refunded to the accounts, and callbacks will be sent. The accounts don’t see your reason.`,
+    `Generation will stop, up to ${formatCredits(charged)} will be refunded to the accounts, and callbacks will be sent. The accounts don’t see your reason.`,
   cancelledMany: (count: number) => (count === 1 ? '1 task cancelled' : `${count} tasks cancelled`),
-  refundedMany: (refunded: number) => `${credits(refunded)} refunded.`,
+  refundedMany: (refunded: number) => `${formatCredits(refunded)} refunded.`,
   notCancelled: (count: number) => (count === 1 ? '1 task wasn’t cancelled:' : `${count} tasks weren’t cancelled:`),
   endedBefore: (count: number, word: string) => `${count} had already ended: ${word.toLowerCase()}`,
   notFoundMany: (count: number) => `${count} not found`,
@@ -237,7 +243,9 @@ export const tasksText = {
   waiting: 'Generation starts automatically.',
   queued: 'Generation starts as soon as a slot is free.',
   ahead: (count: number) =>
-    count === 1 ? '1 of your tasks is ahead in the queue.' : `${number(count)} of your tasks are ahead in the queue.`,
+    count === 1
+      ? '1 of your tasks is ahead in the queue.'
+      : `${formatNumber(count)} of your tasks are ahead in the queue.`,
 
   receipt: 'Receipt',
   charged: (entry: number) => `Charged, entry #${entry}`,

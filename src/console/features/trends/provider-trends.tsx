@@ -2,17 +2,17 @@ import type { Trends } from '../../api/contract.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { Server } from '../../ui/controls/icons.ts';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { duration } from '../../ui/time.tsx';
-import { seriesColors } from '../credits/day-chart.tsx';
+import { formatDuration } from '../../ui/time.tsx';
+import { seriesColorVariables } from '../credits/day-chart.tsx';
 import { bucketNames } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { trendsText } from './trends-text.ts';
 
 /** Each line needs a color of its own. */
-const maxLines = seriesColors.length;
+const maxLines = seriesColorVariables.length;
 
 /** The error rate and the latency of each provider; charts show those with the most jobs. */
 export function ProviderTrends({ trends }: { readonly trends: Trends }) {
@@ -21,7 +21,7 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
   const lines = (of: 'errorRate' | 'p50Ms') =>
     providers.slice(0, maxLines).map(({ provider, buckets }, index) => ({
       label: provider,
-      color: `var(${seriesColors[index] ?? '--accent'})`,
+      color: `var(${seriesColorVariables[index] ?? '--accent'})`,
       values: buckets.map((bucket) => bucket[of]),
     }));
   return (
@@ -38,7 +38,12 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
             />
           </Card>
           <Card title={trendsText.providerLatency} isFlush>
-            <LineChart label={trendsText.providerLatency} names={names} format={duration} lines={lines('p50Ms')} />
+            <LineChart
+              label={trendsText.providerLatency}
+              names={names}
+              format={formatDuration}
+              lines={lines('p50Ms')}
+            />
           </Card>
         </div>
       )}
@@ -49,12 +54,12 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
         rowKey={({ provider }) => provider}
         columns={[
           { title: trendsText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
-          { title: trendsText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
-          { title: trendsText.errors, kind: 'end', cell: ({ errors }) => number(errors) },
+          { title: trendsText.jobs, kind: 'end', cell: ({ jobs }) => formatNumber(jobs) },
+          { title: trendsText.errors, kind: 'end', cell: ({ errors }) => formatNumber(errors) },
           { title: trendsText.errorRate, kind: 'end', cell: ({ errorRate }) => percent(errorRate) },
-          { title: trendsText.refused, kind: 'end', cell: ({ refused }) => number(refused) },
-          { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => duration(p50Ms) },
-          { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => duration(p95Ms) },
+          { title: trendsText.refused, kind: 'end', cell: ({ refused }) => formatNumber(refused) },
+          { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => formatDuration(p50Ms) },
+          { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => formatDuration(p95Ms) },
         ]}
       />
     </>

@@ -4,7 +4,7 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { trendsText } from './trends-text.ts';
@@ -30,9 +30,9 @@ export function TopAccounts({ range }: Pick<Trends, 'range'>) {
           kind: 'head',
           cell: ({ accountId, accountName }) => <AccountLink accountId={accountId} name={accountName} />,
         },
-        { title: trendsText.credits, kind: 'end', cell: ({ credits }) => number(credits) },
-        { title: trendsText.created, kind: 'end', cell: ({ tasks }) => number(tasks) },
-        { title: trendsText.succeeded, kind: 'end', cell: ({ succeeded }) => number(succeeded) },
+        { title: trendsText.credits, kind: 'end', cell: ({ credits }) => formatNumber(credits) },
+        { title: trendsText.created, kind: 'end', cell: ({ tasks }) => formatNumber(tasks) },
+        { title: trendsText.succeeded, kind: 'end', cell: ({ succeeded }) => formatNumber(succeeded) },
       ]}
     />
   );

@@ -2,13 +2,13 @@ import type { Trends } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { BarChart } from '../../ui/charts/bar-chart.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoice } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { formatMicros, number, formatMinorUnits } from '../../ui/number-formats.tsx';
+import { formatMicros, formatNumber, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice.tsx';
 import { Card, Tiles } from '../../ui/page-layout.tsx';
-import { duration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/time.tsx';
 import { bucketNames, trendRangeChoices } from './bucket-names.ts';
 import { percent } from './percent.ts';
 import { ProviderTrends } from './provider-trends.tsx';
@@ -22,7 +22,7 @@ const options = trendRangeChoices.map((value) => ({ value, label: trendsText.ran
 
 /** Figures of the installation over time. */
 export function TrendsSection() {
-  const [range, setRange] = useChoice('range', trendRangeChoices, 'day');
+  const [range, setRange] = useChoiceInUrl('range', trendRangeChoices, 'day');
   const trends = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
   return (
     <section class="stack loose trends" aria-label={trendsText.title}>
@@ -61,16 +61,16 @@ function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
   return (
     <Tiles
       tiles={[
-        { label: trendsText.created, value: number(total.created), note: trendsText.tasks },
+        { label: trendsText.created, value: formatNumber(total.created), note: trendsText.tasks },
         { label: trendsText.successRate, value: percent(total.successRate), note: trendsText.ofEnded(total.failed) },
         {
           label: trendsText.latency,
-          value: duration(total.p50Ms),
-          note: total.p95Ms === null ? trendsText.noneYet : trendsText.p95Is(duration(total.p95Ms)),
+          value: formatDuration(total.p50Ms),
+          note: total.p95Ms === null ? trendsText.noneYet : trendsText.p95Is(formatDuration(total.p95Ms)),
         },
         {
           label: trendsText.credits,
-          value: number(total.credits),
+          value: formatNumber(total.credits),
           note: [trendsText.worth(money(total.revenueMicros)), ...payments].join(', '),
         },
         {
@@ -107,7 +107,7 @@ function Charts({ trends }: FiguresProps) {
     },
     {
       label: trendsText.latency,
-      format: duration,
+      format: formatDuration,
       lines: [line(trendsText.median, 1, ({ p50Ms }) => p50Ms), line(trendsText.p95, 3, ({ p95Ms }) => p95Ms)],
     },
     {

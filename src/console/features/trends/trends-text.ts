@@ -1,4 +1,4 @@
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text about figures over time. */
 export const trendsText = {
@@ -23,10 +23,10 @@ export const trendsText = {
   created: 'Accepted',
   noneYet: 'none yet',
   unknown: 'unknown',
-  unpriced: (jobs: number) => `${number(jobs)} ${jobs === 1 ? 'job' : 'jobs'} of unknown cost`,
+  unpriced: (jobs: number) => `${formatNumber(jobs)} ${jobs === 1 ? 'job' : 'jobs'} of unknown cost`,
   worth: (amount: string) => `worth ${amount}`,
   paid: (amount: string, isTest: boolean) => `${amount} paid${isTest ? ' in test mode' : ''}`,
-  ofEnded: (failed: number) => `${number(failed)} failed`,
+  ofEnded: (failed: number) => `${formatNumber(failed)} failed`,
   p95Is: (time: string) => `p95 ${time}`,
   costs: (amount: string) => `cost ${amount}`,
   providers: 'Providers over time',

@@ -1,6 +1,6 @@
 import { Card } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
-import { StackedDays } from '../credits/day-chart.tsx';
+import { StackedDaysChartAndTable } from '../credits/day-chart.tsx';
 import type { UsageReport } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';
 
@@ -32,7 +32,7 @@ export function UsageChart({ report, by, measure, fromMs, count }: ChartProps) {
           <Skeleton height="240px" />
         </div>
       ) : (
-        <StackedDays title={title} rows={rows} fromMs={fromMs} count={count} unit={usageText[measure]} />
+        <StackedDaysChartAndTable title={title} rows={rows} fromMs={fromMs} count={count} unit={usageText[measure]} />
       )}
     </Card>
   );

@@ -1,9 +1,9 @@
 import type { Answer } from '../../api/call.ts';
 import type { ModelUsage } from '../../api/contract.ts';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
-import { duration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/time.tsx';
 import { Meter } from '../../ui/charts/meter.tsx';
 import { usageText } from './usage-text.ts';
 
@@ -33,11 +33,11 @@ export function ModelUsageCard({ report }: { readonly report: UsageReport | unde
 
 const columns: readonly Column<ModelUsage>[] = [
   { title: usageText.model, kind: 'head', cell: ({ model }) => <code>{model}</code> },
-  { title: usageText.created, kind: 'end', cell: ({ tasks }) => number(tasks) },
+  { title: usageText.created, kind: 'end', cell: ({ tasks }) => formatNumber(tasks) },
   { title: usageText.success, kind: 'end', cell: (model) => <Success ended={model} /> },
-  { title: usageText.p50, kind: 'end', cell: ({ p50Ms }) => duration(p50Ms) },
-  { title: usageText.p95, kind: 'end', cell: ({ p95Ms }) => duration(p95Ms) },
-  { title: usageText.measures.credits, kind: 'end', cell: ({ credits }) => number(credits) },
+  { title: usageText.p50, kind: 'end', cell: ({ p50Ms }) => formatDuration(p50Ms) },
+  { title: usageText.p95, kind: 'end', cell: ({ p95Ms }) => formatDuration(p95Ms) },
+  { title: usageText.measures.credits, kind: 'end', cell: ({ credits }) => formatNumber(credits) },
 ];
 
 function Success({ ended }: { readonly ended: Ended }) {

@@ -1,14 +1,14 @@
 import { queryStringOf } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { DownloadButton } from '../../ui/controls/download-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoice } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
-import { ReadError } from '../../ui/feedback/loaded.tsx';
+import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
 import { Page, Tiles } from '../../ui/page-layout.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { figureOrSkeleton } from '../credits/credits-page.tsx';
@@ -25,8 +25,8 @@ const reportMs = 60_000;
 
 export function UsagePage() {
   const { days, fromMs, today, select } = useDayRange();
-  const [by, setBy] = useChoice('by', usageChartGroups, 'model');
-  const [measure, setMeasure] = useChoice('of', usageChartMeasures, 'credits');
+  const [by, setBy] = useChoiceInUrl('by', usageChartGroups, 'model');
+  const [measure, setMeasure] = useChoiceInUrl('of', usageChartMeasures, 'credits');
   const query = { from: utcDayOf(fromMs), to: utcDayOf(today), by };
   const report = useRead('/api/v1/usage', query, { keeps: true, everyMs: reportMs });
   const { data } = report;
@@ -43,7 +43,7 @@ export function UsagePage() {
       }
     >
       {data === undefined && report.error !== null ? (
-        <ReadError of={report} />
+        <ReadErrorBox of={report} />
       ) : data?.models.length === 0 ? (
         <NoUsage />
       ) : (
@@ -94,7 +94,7 @@ function NoUsage() {
   return (
     <Empty icon={ChartColumn} title={usageText.empty} text={usageText.emptyAdvice}>
       <div class="row">
-        <LinkButton href={paths.playground(accountId)}>{usageText.playground}</LinkButton>
+        <LinkButton href={accountPaths.playground(accountId)}>{usageText.playground}</LinkButton>
       </div>
     </Empty>
   );

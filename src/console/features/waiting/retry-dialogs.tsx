@@ -1,5 +1,5 @@
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { auditHint } from '../audit/audit-hint.ts';
+import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { waitingText } from './waiting-text.ts';
 
 type ProviderProps = { readonly provider: string; readonly onClose: () => void };
@@ -10,7 +10,7 @@ export function RetryProviderDialog({ provider, onClose }: ProviderProps) {
       path="/api/admin/v1/providers/retry"
       title={waitingText.retryProvider(provider)}
       action={waitingText.retry}
-      reason={auditHint}
+      reason={auditReasonHint}
       body={(reason) => ({ provider, reason })}
       done={({ tasks }) => waitingText.retriedProvider(tasks)}
       help={waitingText.retryProviderHelp}
@@ -27,7 +27,7 @@ export function RetryTaskDialog({ taskId, onClose }: TaskProps) {
       path="/api/admin/v1/tasks/retry"
       title={waitingText.retryTask}
       action={waitingText.retry}
-      reason={auditHint}
+      reason={auditReasonHint}
       body={(reason) => ({ taskId, reason })}
       done={({ isRetried }) => waitingText.retriedTask(isRetried)}
       help={waitingText.retryTaskHelp}

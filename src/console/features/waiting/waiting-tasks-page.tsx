@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { StateWithDot, StateWord } from '../../ui/controls/badge.tsx';
+import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { shortId } from '../../ui/controls/copy-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { number } from '../../ui/number-formats.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
 import { Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { duration, relativeTime, useNow } from '../../ui/time.tsx';
+import { formatDuration, relativeTime, useNow } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { RetryProviderDialog, RetryTaskDialog } from './retry-dialogs.tsx';
-import { waitingReasonWord, waitingText } from './waiting-text.ts';
+import { describeWaitingReason, waitingText } from './waiting-text.ts';
 
 export function WaitingTasksPage() {
   const waiting = useRead('/api/admin/v1/waiting', {}, { everyMs: 5000 });
@@ -45,7 +45,7 @@ export function WaitingTasksPage() {
 type Cause = Pick<Waiting['groups'][number], 'reason' | 'coolingReason'>;
 
 function Reason({ cause: { reason, coolingReason } }: { readonly cause: Cause }) {
-  const { word, tone, help } = waitingReasonWord(reason);
+  const { word, tone, help } = describeWaitingReason(reason);
   return (
     <>
       <StateWithDot tone={tone}>{word}</StateWithDot>
@@ -75,8 +75,8 @@ function Groups({ groups, onRetry }: GroupsProps) {
           title: waitingText.provider,
           cell: ({ pool }) => (pool === null ? waitingText.none : <code>{pool}</code>),
         },
-        { title: waitingText.tasks, kind: 'end', cell: ({ tasks }) => number(tasks) },
-        { title: waitingText.oldest, kind: 'end', cell: ({ oldestMs }) => duration(oldestMs) },
+        { title: waitingText.tasks, kind: 'end', cell: ({ tasks }) => formatNumber(tasks) },
+        { title: waitingText.oldest, kind: 'end', cell: ({ oldestMs }) => formatDuration(oldestMs) },
         { title: waitingText.next, kind: 'end', cell: ({ nextTime }) => <Next ms={nextTime} /> },
         {
           title: waitingText.retry,
@@ -117,9 +117,9 @@ function Tasks({ tasks, onRetry }: TasksProps) {
         },
         {
           title: waitingText.reason,
-          cell: ({ reason }) => <StateWord of={waitingReasonWord(reason)} />,
+          cell: ({ reason }) => <WordWithDot of={describeWaitingReason(reason)} />,
         },
-        { title: waitingText.age, kind: 'end', cell: ({ ageMs }) => duration(ageMs) },
+        { title: waitingText.age, kind: 'end', cell: ({ ageMs }) => formatDuration(ageMs) },
         { title: waitingText.next, kind: 'end', cell: ({ nextTime }) => <Next ms={nextTime} /> },
         {
           title: waitingText.retry,
@@ -157,8 +157,8 @@ function Accounts({ accounts }: Pick<Waiting, 'accounts'>) {
           kind: 'head',
           cell: ({ accountId, accountName }) => <AccountLink accountId={accountId} name={accountName} />,
         },
-        { title: waitingText.tasks, kind: 'end', cell: ({ tasks }) => number(tasks) },
-        { title: waitingText.oldest, kind: 'end', cell: ({ oldestMs }) => duration(oldestMs) },
+        { title: waitingText.tasks, kind: 'end', cell: ({ tasks }) => formatNumber(tasks) },
+        { title: waitingText.oldest, kind: 'end', cell: ({ oldestMs }) => formatDuration(oldestMs) },
       ]}
     />
   );

@@ -1,5 +1,5 @@
-import { number } from '../../ui/number-formats.tsx';
-import type { Word } from '../../ui/controls/badge.tsx';
+import { formatNumber } from '../../ui/number-formats.tsx';
+import type { WordAndTone } from '../../ui/controls/badge.tsx';
 
 /** Every text about what waits. */
 export const waitingText = {
@@ -18,7 +18,7 @@ export const waitingText = {
   retryProvider: (provider: string) => `Retry the tasks that wait for ${provider} now?`,
   retryProviderHelp:
     'Ends its cooldown. One task tries the provider first, and the others follow once it succeeds. Limits still apply, and no task gets a second job.',
-  retriedProvider: (tasks: number) => `${number(tasks)} ${tasks === 1 ? 'task is' : 'tasks are'} being retried`,
+  retriedProvider: (tasks: number) => `${formatNumber(tasks)} ${tasks === 1 ? 'task is' : 'tasks are'} being retried`,
   retryTask: 'Retry this task now?',
   retryTaskHelp:
     'Ends its wait and the cooldown of its provider. Limits still apply, and a job that is already running continues.',
@@ -32,7 +32,7 @@ export const waitingText = {
   age: 'Age',
 } as const;
 
-type Reason = Word & { readonly help: string };
+type Reason = WordAndTone & { readonly help: string };
 
 const words: Readonly<Record<string, Reason>> = {
   start: { word: 'Not started', tone: 'warn', help: 'No worker has started it. Temporal or the workers may be down.' },
@@ -58,6 +58,6 @@ const words: Readonly<Record<string, Reason>> = {
 };
 
 /** The words for a reason, also for one that is newer than this page. */
-export function waitingReasonWord(reason: string): Reason {
+export function describeWaitingReason(reason: string): Reason {
   return words[reason] ?? { word: reason, tone: 'calm', help: '' };
 }

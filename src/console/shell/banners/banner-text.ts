@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/call.ts';
-import { duration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/time.tsx';
 
 type Trouble = Answer<'/api/v1/status'>['models'][number];
 
@@ -52,7 +52,7 @@ function outlook(state: Trouble['state'], models: readonly Trouble[]): string {
   const restMs = Math.max(...known) - Date.now();
   return restMs < 60_000
     ? ' Tasks wait, and should start within a minute.'
-    : ` Tasks wait, and should start within about ${duration(roundedUp(restMs))}.`;
+    : ` Tasks wait, and should start within about ${formatDuration(roundedUp(restMs))}.`;
 }
 
 function waitingWords(models: readonly Trouble[]): string {

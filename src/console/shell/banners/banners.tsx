@@ -3,20 +3,20 @@ import type { Me } from '../../api/contract.ts';
 import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { accountPaths } from '../../paths.ts';
 import { Banner, forgetDismissal } from '../../ui/feedback/banner.tsx';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { ExternalLink } from '../../ui/controls/icons.ts';
 import { AnnouncementBanner } from './announcement-banner.tsx';
 import { bannerText as text } from './banner-text.ts';
-import { ViewBanner } from './view-banner.tsx';
+import { OperatorViewBanner } from './operator-view-banner.tsx';
 
 /** The news of an account, above each of its pages: at most one banner of a kind, the most urgent first. */
 export function AccountBanners({ me }: { readonly me: Me }) {
   return (
     // The element is always there, so that a new banner is announced.
     <div role="status">
-      <ViewBanner />
+      <OperatorViewBanner />
       <Suspended me={me} />
       <AnnouncementBanner me={me} />
       <Notices />
@@ -73,7 +73,7 @@ function Notices() {
           tone="warn"
           // A new threshold, or an empty account, is another warning.
           dismissal={{ name, id: balance <= 0 ? 'empty' : `${lowBalance}` }}
-          action={role === 'owner' && <BuyCredits sells={data.sellsCredits} href={paths.credits(accountId)} />}
+          action={role === 'owner' && <BuyCredits sells={data.sellsCredits} href={accountPaths.credits(accountId)} />}
         >
           {text.lowBalance(balance)}
         </Banner>

@@ -2,7 +2,7 @@ import { useContext, useId, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
-import { operatorPaths, paths } from '../../paths.ts';
+import { operatorPaths, accountPaths } from '../../paths.ts';
 import { Dialog } from '../../ui/forms/dialog.tsx';
 import { keyboardText } from './keyboard-text.ts';
 import { accountNav, type NavLink, operatorNav } from '../nav.ts';
@@ -115,7 +115,7 @@ function useGoals(text: string): readonly Goal[] {
   const operators = me?.user.isOperator === true ? goalsOf(operatorNav, shellText.operators) : [];
   const others = accounts
     .filter(({ accountId }) => accountId !== account)
-    .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: shellText.accounts }));
+    .map(({ accountId, name }) => ({ href: accountPaths.overview(accountId), label: name, group: shellText.accounts }));
   const query = text.toLowerCase();
   const all: readonly Goal[] = own === undefined ? [...operators, ...others] : [...pages, ...others, ...operators];
   const named = all.filter(({ label, group, words: also = '' }) =>
@@ -147,8 +147,8 @@ function tasksOf(text: string, account: string | undefined, isOperator: boolean)
   if (!partOfId.test(text) || (account === undefined && !isOperator)) return [];
   const isWhole = wholeId.test(text);
   const label = isWhole ? words.task(text) : words.tasksWith(text);
-  const list = account === undefined ? operatorPaths.tasks : paths.tasks(account);
-  const whole = account === undefined ? operatorPaths.task(text) : paths.task(account, text);
+  const list = account === undefined ? operatorPaths.tasks : accountPaths.tasks(account);
+  const whole = account === undefined ? operatorPaths.task(text) : accountPaths.task(account, text);
   const href = isWhole ? whole : `${list}?search=${encodeURIComponent(text)}`;
   return [{ href, label, group: isWhole ? words.taskGroup : words.searchGroup }];
 }

@@ -1,5 +1,5 @@
 import { ChartFrame, niceBound } from './chart-frame.tsx';
-import { number } from '../number-formats.tsx';
+import { formatNumber } from '../number-formats.tsx';
 
 export type Series = { readonly label: string; readonly color: string; readonly values: readonly number[] };
 
@@ -19,19 +19,19 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
   const tip = (index: number) => [
     ...series.flatMap(({ label: of, color, values }) => {
       const value = values[index] ?? 0;
-      return value > 0 ? [{ label: of, color, text: number(value) }] : [];
+      return value > 0 ? [{ label: of, color, text: formatNumber(value) }] : [];
     }),
-    { label: 'Total', text: number(sums[index] ?? 0) },
+    { label: 'Total', text: formatNumber(sums[index] ?? 0) },
   ];
   return (
     <ChartFrame
       label={label}
       names={names}
       maxNames={8}
-      scale={[top, top / 2, 0].map(number)}
+      scale={[top, top / 2, 0].map(formatNumber)}
       height={top}
       legend={series}
-      summary={(index) => `${number(sums[index] ?? 0)} ${unit}`}
+      summary={(index) => `${formatNumber(sums[index] ?? 0)} ${unit}`}
       tip={tip}
     >
       {(pointAt) =>

@@ -5,7 +5,7 @@ import './badge.css';
 export type Tone = 'good' | 'bad' | 'warn' | 'live' | 'calm';
 
 /** A state in a word. */
-export type Word = { readonly word: string; readonly tone: Tone };
+export type WordAndTone = { readonly word: string; readonly tone: Tone };
 
 /** The word for a name of the service, such as a state. A tab stays open while the service is upgraded, so a newer name appears as it is. */
 export function labelOrName(words: Readonly<Record<string, string>>, name: string): string {
@@ -13,7 +13,7 @@ export function labelOrName(words: Readonly<Record<string, string>>, name: strin
 }
 
 /** The same with a tone. */
-export function wordOf(words: Readonly<Record<string, Word>>, state: string): Word {
+export function wordAndToneOf(words: Readonly<Record<string, WordAndTone>>, state: string): WordAndTone {
   return words[state] ?? { word: state, tone: 'calm' };
 }
 
@@ -21,7 +21,7 @@ export function Badge({ tone = 'calm', children }: { readonly tone?: Tone; reado
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
-export function StateWord({ of: { word, tone } }: { readonly of: Word }) {
+export function WordWithDot({ of: { word, tone } }: { readonly of: WordAndTone }) {
   return <StateWithDot tone={tone}>{word}</StateWithDot>;
 }
 

@@ -2,13 +2,13 @@ import type { ComponentType, VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A component whose code is loaded when it is first shown, or earlier, by `load`. */
-export type Lazy<Props> = ((props: Props) => VNode) & { readonly load: () => Promise<ComponentType<Props>> };
+export type LazyComponent<Props> = ((props: Props) => VNode) & { readonly load: () => Promise<ComponentType<Props>> };
 
 export function lazy<Props extends object>(
   importIt: () => Promise<ComponentType<Props>>,
   Loading: ComponentType,
   Failed: ComponentType,
-): Lazy<Props> {
+): LazyComponent<Props> {
   let loaded: ComponentType<Props> | undefined;
   const load = async () => (loaded ??= await importIt());
   function Component(props: Props) {

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Body, ReadPath, SendPath, Sent } from '../../api/call.ts';
+import type { Body, ReadPath, SendPath, SendAnswer } from '../../api/call.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
 import { OperatorViewAwareButton } from './operator-view-aware-button.tsx';
-import { Dialog, DialogButton, type DialogButtonProps, waitReason } from './dialog.tsx';
+import { Dialog, DialogButton, type DialogButtonProps, waitForResponseText } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { toast } from '../feedback/toast.tsx';
@@ -34,10 +34,10 @@ type ActionProps<Path extends SendPath> = {
   readonly isWide?: boolean;
   readonly changes?: readonly ReadPath[];
   /** A toast on success. */
-  readonly done?: string | ((answer: Sent<Path>) => string);
-  readonly onDone?: (answer: Sent<Path>) => void;
+  readonly done?: string | ((answer: SendAnswer<Path>) => string);
+  readonly onDone?: (answer: SendAnswer<Path>) => void;
   /** Replaces the form when it is done, such as a secret that is shown once. */
-  readonly result?: (answer: Sent<Path>, sent: Body<Path>) => ComponentChildren;
+  readonly result?: (answer: SendAnswer<Path>, sent: Body<Path>) => ComponentChildren;
   readonly onClose: () => void;
 };
 
@@ -82,7 +82,7 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
           )}
         </div>
         <footer>
-          <Button disabledReason={send.isPending ? waitReason : undefined} onClick={onClose}>
+          <Button disabledReason={send.isPending ? waitForResponseText : undefined} onClick={onClose}>
             {props.dismiss ?? 'Cancel'}
           </Button>
           <OperatorViewAwareButton

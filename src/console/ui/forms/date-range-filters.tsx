@@ -12,7 +12,7 @@ const spans = [
 const custom = 'range';
 
 /** From some time ago until now, or between two days of the reader's time zone. All of it stands in the address. */
-export function rangeFilters<Query extends Range>(
+export function presetOrDateRangeFilters<Query extends Range>(
   label: string,
   customLabel = 'Custom dates',
 ): readonly Filter<Query>[] {

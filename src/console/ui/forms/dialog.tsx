@@ -58,7 +58,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
           variant="quiet"
           size="small icon"
           aria-label="Close"
-          disabledReason={isBusy === true ? waitReason : undefined}
+          disabledReason={isBusy === true ? waitForResponseText : undefined}
           onClick={onClose}
         >
           <X size={16} />
@@ -70,7 +70,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
   );
 }
 
-export const waitReason = 'Wait for the response';
+export const waitForResponseText = 'Wait for the response';
 
 type InfoProps = Pick<DialogProps, 'title' | 'onClose' | 'isWide' | 'children'>;
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { useFieldError } from './form.tsx';
+import { useClaimedFieldError } from './form.tsx';
 import './field.css';
 
 type FieldProps = {
@@ -37,7 +37,7 @@ export function Field(props: FieldProps & { readonly children: (described: Descr
 /** The hint and the error of a field, and the attributes that connect its control with them. */
 function useNotes({ hint, name }: Pick<FieldProps, 'hint' | 'name'>) {
   const id = useId();
-  const error = useFieldError(name);
+  const error = useClaimedFieldError(name);
   const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean);
   const described: Described = {
     id,

@@ -12,7 +12,7 @@ type FormState = {
 const FormContext = createContext<FormState>({ errors: {}, claim: () => () => undefined });
 
 /** The error of the field of this path, in the form around it. */
-export function useFieldError(path: string | undefined): string | undefined {
+export function useClaimedFieldError(path: string | undefined): string | undefined {
   const { errors, claim } = useContext(FormContext);
   useLayoutEffect(() => (path === undefined ? undefined : claim(path)), [path, claim]);
   return path === undefined ? undefined : Object.entries(errors).find(([at]) => isPathWithin(at, path))?.[1];

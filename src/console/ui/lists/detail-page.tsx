@@ -1,19 +1,19 @@
 import type { ComponentChildren } from 'preact';
-import { toApiProblem } from '../../api/problem.ts';
+import { apiProblemFromError } from '../../api/problem.ts';
 import { LinkButton } from '../controls/button.tsx';
 import { Empty } from '../feedback/empty.tsx';
 import type { Icon } from '../controls/icon.ts';
-import { Loaded, type Read } from '../feedback/loaded.tsx';
+import { Loaded, type ReadResult } from '../feedback/loaded.tsx';
 import { Page } from '../page-layout.tsx';
 import { Skeleton } from '../feedback/skeleton.tsx';
 
-export type BackLink = { readonly href: string; readonly label: string };
+export type BackLinkTarget = { readonly href: string; readonly label: string };
 
 type DetailProps<Data> = {
-  readonly of: Read<Data>;
+  readonly of: ReadResult<Data>;
   /** Until the content has a title of its own. */
   readonly title: string;
-  readonly back: BackLink;
+  readonly back: BackLinkTarget;
   readonly unknown: { readonly icon: Icon; readonly title: string; readonly text: string; readonly seeAll: string };
   /** Nothing has this id. By default the response of the service decides. */
   readonly isUnknown?: boolean;
@@ -23,7 +23,7 @@ type DetailProps<Data> = {
 /** The page of one thing: a skeleton while it loads, then its content, an error, or that it does not exist. */
 export function DetailPage<Data>(props: DetailProps<Data>) {
   const { of, title, back, unknown, children } = props;
-  const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(toApiProblem(of.error).status));
+  const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(apiProblemFromError(of.error).status));
   if (of.data !== undefined && !isUnknown) return <>{children(of.data)}</>;
   return (
     <Page title={title} back={back}>

@@ -3,7 +3,7 @@ import { useLocation, useSearch } from 'wouter-preact';
 import { Button } from '../controls/button.tsx';
 import { FilterSelect, type Option } from '../forms/field.tsx';
 import { SearchField } from '../forms/search-field.tsx';
-import { Tabs } from '../controls/tabs.tsx';
+import { TabLinks } from '../controls/tab-links.tsx';
 import { useNow } from '../time.tsx';
 
 type Control = ComponentType<{
@@ -54,8 +54,8 @@ export function choiceFilter<Name extends string, Value extends string>(
 }
 
 /** One of a few values in the address, which leaves out the default. */
-export function useChoice<Value extends string>(name: string, values: readonly Value[], byDefault: Value) {
-  const { get, set } = useAddress();
+export function useChoiceInUrl<Value extends string>(name: string, values: readonly Value[], byDefault: Value) {
+  const { get, set } = useUrlParameters();
   const value = values.find((one) => one === get(name)) ?? byDefault;
   return [value, (next: Value) => set({ [name]: next === byDefault ? undefined : next })] as const;
 }
@@ -63,7 +63,7 @@ export function useChoice<Value extends string>(name: string, values: readonly V
 type Changes = Readonly<Record<string, string | undefined>>;
 
 /** The parameters of the address: filters, tabs and pages live there, so that they survive a reload and can be shared. */
-export function useAddress() {
+export function useUrlParameters() {
   const search = new URLSearchParams(useSearch());
   const [path, navigate] = useLocation();
   // From the current address: timers and responses come long after the render in which they began.
@@ -91,7 +91,7 @@ const minuteMs = 60_000;
 
 /** The values of declared filters, and the query that they make. */
 export function useFilters<Query>(filters: readonly Filter<Query>[]) {
-  const { get, set, hrefWith } = useAddress();
+  const { get, set, hrefWith } = useUrlParameters();
   // To the minute, so that the query stays the same from one render to the next.
   const now = Math.floor(useNow(minuteMs) / minuteMs) * minuteMs;
   const given = Object.fromEntries(filters.map(({ name, options }) => [name, known(options, get(name) ?? '')]));
@@ -128,7 +128,7 @@ export function FilterBar<Query>({ state }: BarProps<Query>) {
   return (
     <div class="filter-bar stack">
       {tabs.map(({ name, label, options = [] }) => (
-        <Tabs
+        <TabLinks
           key={name}
           label={label}
           tabs={options.map((option) => ({

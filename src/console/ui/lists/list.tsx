@@ -4,12 +4,12 @@ import type { Answer, Query, ReadPath } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
 import { Empty, type EmptyProps } from '../feedback/empty.tsx';
-import { type Filter, FilterBar, useAddress, useFilters } from './filters.tsx';
+import { type Filter, FilterBar, useUrlParameters, useFilters } from './filters.tsx';
 import { ArrowUp, SearchX } from '../controls/icons.ts';
-import { ReadError } from '../feedback/loaded.tsx';
+import { ReadErrorBox } from '../feedback/loaded.tsx';
 import { Page } from '../page-layout.tsx';
 import { Pager } from './pager.tsx';
-import { type Selection, useSelection } from './selection.tsx';
+import { type SelectionOptions, useSelectionColumnAndBar } from './selection.tsx';
 import { useSteadyRows } from './steady-rows.ts';
 import { type Column, Table } from './table.tsx';
 import './list.css';
@@ -29,7 +29,7 @@ export type ListProps<Path extends ReadPath, Row> = {
   readonly everyMs?: number | ((answer: Answer<Path> | undefined) => number | false);
   readonly isLinked?: boolean;
   readonly expected?: number;
-  readonly selection?: Selection<Row> | undefined;
+  readonly selection?: SelectionOptions<Row> | undefined;
   /** The caption of the table; by default the noun. */
   readonly caption?: string;
 };
@@ -40,7 +40,7 @@ const noFilters: readonly never[] = [];
 export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const { noun, path, rows: rowsOf, rowKey, columns, filters = noFilters, everyMs, isLinked } = props;
   const state = useFilters<Query<Path>>(filters);
-  const cursor = useAddress().get('cursor');
+  const cursor = useUrlParameters().get('cursor');
   const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
   const read = useRead(path, query, { keeps: true, ...(everyMs !== undefined && { everyMs }) });
   const { data, error, isPlaceholderData, dataUpdatedAt } = read;
@@ -56,13 +56,13 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
     rowKey,
     shownFor,
   });
-  const selected = useSelection({ selection: props.selection, rows, rowKey });
+  const selected = useSelectionColumnAndBar({ selection: props.selection, rows, rowKey });
   const list = useRef<HTMLDivElement>(null);
   return (
     <>
       {filters.length > 0 && <FilterBar state={state} />}
       {error !== null && data === undefined ? (
-        <ReadError of={read} />
+        <ReadErrorBox of={read} />
       ) : rows?.length === 0 ? (
         state.isFiltered ? (
           <NoMatch many={noun[1]} onClear={state.clear} />

@@ -1,13 +1,13 @@
 import { useRef } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
-import { useAddress } from './filters.tsx';
+import { useUrlParameters } from './filters.tsx';
 import { ChevronLeft, ChevronRight } from '../controls/icons.ts';
 
 import './list.css';
 
 /** Older and newer pages of a list with cursors. The newer page is the one before in the history. */
 export function Pager({ nextCursor, what }: { readonly nextCursor: string | null | undefined; readonly what: string }) {
-  const { get, push, set } = useAddress();
+  const { get, push, set } = useUrlParameters();
   const pager = useRef<HTMLElement>(null);
   const cursor = get('cursor');
   const hasNext = typeof nextCursor === 'string';

@@ -5,7 +5,7 @@ import { X } from '../controls/icons.ts';
 import type { Column } from './table.tsx';
 import './selection.css';
 
-export type Selection<Row> = {
+export type SelectionOptions<Row> = {
   readonly canSelect: (row: Row) => boolean;
   /** Names a row to screen readers. */
   readonly label: (row: Row) => string;
@@ -14,7 +14,7 @@ export type Selection<Row> = {
 };
 
 type SelectionProps<Row> = {
-  readonly selection: Selection<Row> | undefined;
+  readonly selection: SelectionOptions<Row> | undefined;
   readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string | number;
 };
@@ -23,7 +23,7 @@ type SelectionProps<Row> = {
  * A column of checkboxes, and a bar that floats over the list while rows are selected, so that no row moves. The column appears with the
  * first row that can be selected, and then stays.
  */
-export function useSelection<Row>({ selection, rows = [], rowKey }: SelectionProps<Row>) {
+export function useSelectionColumnAndBar<Row>({ selection, rows = [], rowKey }: SelectionProps<Row>) {
   const [keys, setKeys] = useState<ReadonlySet<string | number>>(new Set());
   const hasColumn = useRef(false);
   const selectable = selection === undefined ? [] : rows.filter(selection.canSelect);

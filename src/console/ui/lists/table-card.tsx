@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { type Read, ReadError } from '../feedback/loaded.tsx';
+import { type ReadResult, ReadErrorBox } from '../feedback/loaded.tsx';
 import { Card } from '../page-layout.tsx';
 import { Table, type TableProps } from './table.tsx';
 
@@ -9,7 +9,7 @@ type TableCardProps<Row> = Omit<TableProps<Row>, 'caption'> & {
   readonly caption?: string;
   readonly actions?: ComponentChildren;
   /** The read of the rows, whose error stands in place of them. */
-  readonly of?: Read<unknown>;
+  readonly of?: ReadResult<unknown>;
   /** Stands in place of a table without rows. */
   readonly none?: ComponentChildren;
 };
@@ -19,7 +19,7 @@ export function TableCard<Row>({ title, caption = title, actions, of, none, ...t
   return (
     <Card title={title} actions={actions} isFlush>
       {of !== undefined && of.data === undefined && of.error !== null ? (
-        <ReadError of={of} isInset />
+        <ReadErrorBox of={of} isInset />
       ) : none !== undefined && table.rows?.length === 0 ? (
         none
       ) : (

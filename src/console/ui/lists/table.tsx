@@ -16,7 +16,7 @@ export type Column<Row> = {
 };
 
 /** What the columns of actions share; the title is for screen readers. */
-export const actionColumn = { title: 'Actions', kind: 'actions' } as const;
+export const actionColumnProps = { title: 'Actions', kind: 'actions' } as const;
 
 export type TableProps<Row> = {
   readonly caption: string;

@@ -17,7 +17,7 @@ const names = {
   service: 'videogen_service',
 } as const;
 
-export function metadataOf(order: Order, serviceUrl: string): Record<string, string> {
+export function toStripeMetadata(order: Order, serviceUrl: string): Record<string, string> {
   return {
     [names.topUp]: order.topUpId,
     [names.account]: order.accountId,

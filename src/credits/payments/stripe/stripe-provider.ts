@@ -3,12 +3,12 @@ import type Stripe from 'stripe';
 import { messageOf } from '../../../platform/errors.ts';
 import {
   type Checkout,
-  InvalidPaymentEvent,
+  InvalidPaymentEventError,
   type NewCheckout,
   type PaymentProvider,
-  PaymentsUnavailable,
+  PaymentsUnavailableError,
 } from '../payment-provider.ts';
-import { eventOf, metadataOf, paymentOf, reversalOfDispute, reversalsOfRefunds } from './stripe-payment.ts';
+import { eventOf, toStripeMetadata, paymentOf, reversalOfDispute, reversalsOfRefunds } from './stripe-payment.ts';
 
 // Stripe Checkout through Stripe's SDK, which opens the connections. It is loaded at the first use.
 
@@ -40,7 +40,7 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
     try {
       return await pTimeout(request(stripe), { milliseconds: callMs });
     } catch (error) {
-      throw new PaymentsUnavailable(`Stripe: ${messageOf(error)}`, { cause: error });
+      throw new PaymentsUnavailableError(`Stripe: ${messageOf(error)}`, { cause: error });
     }
   };
   /** Each page is one bounded call, unlike those of the SDK's own iterator. */
@@ -86,7 +86,7 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
         reversals.push(...disputed.map((dispute) => reversalOfDispute(dispute, { price, isRefunded })), ...refunded);
       } catch (error) {
         // A payment of another Stripe account or mode, as after a change of the key.
-        if (error instanceof PaymentsUnavailable && isMissing(error.cause)) return undefined;
+        if (error instanceof PaymentsUnavailableError && isMissing(error.cause)) return undefined;
         throw error;
       }
       // Stripe lists the newest first. The ledger books the oldest first, and refunds before disputes.
@@ -109,7 +109,7 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
           stripe.webhooks.constructEvent(body, header('stripe-signature'), webhookSecret, toleranceSeconds),
         );
       } catch (error) {
-        throw new InvalidPaymentEvent(messageOf(error), { cause: error });
+        throw new InvalidPaymentEventError(messageOf(error), { cause: error });
       }
     },
   };
@@ -152,7 +152,7 @@ function readingObjects(client: Stripe.HttpClient): Stripe.HttpClient {
 
 function sessionOf(checkout: NewCheckout, serviceUrl: string): Stripe.Checkout.SessionCreateParams {
   const { order, title, priceId, successUrl, cancelUrl } = checkout;
-  const metadata = metadataOf(order, serviceUrl);
+  const metadata = toStripeMetadata(order, serviceUrl);
   const item =
     priceId === undefined
       ? {

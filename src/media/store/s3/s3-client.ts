@@ -1,7 +1,7 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { type BucketLocation, nameOfStore } from '../store-location.ts';
 import { SetupError } from '../../../platform/errors.ts';
-import { StoreUnavailable } from '../result-store.ts';
+import { StoreUnavailableError } from '../result-store.ts';
 
 // This module loads the SDK, so it is imported only where results are stored in a bucket.
 
@@ -80,7 +80,7 @@ const refusals: readonly [codes: readonly string[], sentence: string][] = [
 ];
 
 /** Returns an error for problems that an operator has to fix; undefined for temporary ones, such as an outage. */
-export function setupErrorOf(error: unknown, location: BucketLocation): SetupError | undefined {
+export function setupErrorUnlessTemporary(error: unknown, location: BucketLocation): SetupError | undefined {
   const code = codeOf(error);
   const noRegion = error instanceof Error && error.message === 'Region is missing';
   const known = refusals.find(([codes]) => codes.includes(code))?.[1];
@@ -98,13 +98,16 @@ export async function callBucket<T>(location: BucketLocation, what: string, work
   try {
     return await work();
   } catch (cause) {
-    const reason = setupErrorOf(cause, location)?.message ?? (cause instanceof Error ? cause.message : String(cause));
-    throw new StoreUnavailable(`${what} failed in the result store ${nameOfStore(location)}: ${reason}`, { cause });
+    const reason =
+      setupErrorUnlessTemporary(cause, location)?.message ?? (cause instanceof Error ? cause.message : String(cause));
+    throw new StoreUnavailableError(`${what} failed in the result store ${nameOfStore(location)}: ${reason}`, {
+      cause,
+    });
   }
 }
 
 /** Like `callBucket`, but returns undefined for a missing file. */
-export function callBucketForFile<T>(
+export function callBucketAllowingMissing<T>(
   location: BucketLocation,
   what: string,
   work: () => Promise<T>,

@@ -16,14 +16,14 @@ import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
 import { errorCode } from '../../../platform/errors.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMovesKeepEnding } from '../check-media-key.ts';
-import type { MediaFiles, MediaToSend, StoredFile } from '../result-store.ts';
+import type { MediaFiles, MediaSendMethod, StoredFile } from '../result-store.ts';
 import {
   startCheckIdleMs,
   createS3Client,
   isRangeNotSatisfiable,
-  setupErrorOf,
+  setupErrorUnlessTemporary,
   type S3ClientSettings,
-  callBucketForFile,
+  callBucketAllowingMissing,
   callBucket,
 } from './s3-client.ts';
 
@@ -63,7 +63,7 @@ export function createS3Files({ location, s3 }: BucketOptions): MediaFiles {
 
 /**
  * Tries the requests that every process needs, and a worker's writes. Throws `SetupError` for problems that an operator has to fix,
- * and `StoreUnavailable` for an outage.
+ * and `StoreUnavailableError` for an outage.
  */
 export async function checkBucket(
   { location, s3 }: BucketOptions,
@@ -80,7 +80,7 @@ export async function checkBucket(
   try {
     await callBucket(location, 'check', work);
   } catch (error) {
-    throw (error instanceof Error && setupErrorOf(error.cause, location)) || error;
+    throw (error instanceof Error && setupErrorUnlessTemporary(error.cause, location)) || error;
   } finally {
     client.destroy();
   }
@@ -110,7 +110,7 @@ type Upload = Readonly<Record<'Bucket' | 'Key' | 'ContentType', string>> & { rea
 /** A transfer that breaks off leaves no file. */
 async function fetchObject(bucket: Bucket, key: string, filePath: string): Promise<boolean> {
   const get = () => bucket.client.send(new GetObjectCommand(objectOf(bucket, key)));
-  const found = await callBucketForFile(bucket.location, 'get', get);
+  const found = await callBucketAllowingMissing(bucket.location, 'get', get);
   if (found === undefined) return false;
   const body = readableOf(found.Body);
   try {
@@ -128,7 +128,7 @@ async function fetchObject(bucket: Bucket, key: string, filePath: string): Promi
 
 async function readObject({ client, location }: Bucket, key: string): Promise<Readable | undefined> {
   const get = () => client.send(new GetObjectCommand(objectOf({ location }, key)));
-  const found = await callBucketForFile(location, 'get', get);
+  const found = await callBucketAllowingMissing(location, 'get', get);
   return found && readableOf(found.Body);
 }
 
@@ -138,12 +138,12 @@ async function copyObject(bucket: Bucket, from: string, to: string): Promise<voi
   const ContentType = contentTypeOf(to) ?? '';
   const described = { MetadataDirective: 'REPLACE', ContentType } as const;
   const copy = new CopyObjectCommand({ ...objectOf(bucket, to), ...described, CopySource: `${Bucket}/${Key}` });
-  await callBucketForFile(bucket.location, 'copy', () => bucket.client.send(copy));
+  await callBucketAllowingMissing(bucket.location, 'copy', () => bucket.client.send(copy));
 }
 
 async function deleteObject(bucket: Bucket, key: string): Promise<void> {
   const remove = new DeleteObjectCommand(objectOf(bucket, requireMediaKey(key)));
-  await callBucketForFile(bucket.location, 'delete', () => bucket.client.send(remove));
+  await callBucketAllowingMissing(bucket.location, 'delete', () => bucket.client.send(remove));
 }
 
 async function sizeOf(bucket: Bucket, key: string): Promise<number | undefined> {
@@ -157,7 +157,7 @@ async function sizeOf(bucket: Bucket, key: string): Promise<number | undefined> 
       readableOf(found.Body).destroy();
       return found;
     });
-  return (await callBucketForFile(location, 'head', head))?.ContentLength;
+  return (await callBucketAllowingMissing(location, 'head', head))?.ContentLength;
 }
 
 /** The longest life of a signed link. */
@@ -188,7 +188,7 @@ type SourceRequest = Parameters<MediaFiles['sourceOf']>;
  * Redirects to the store, which serves downloads itself. Reference media, and files for clients that follow no redirect, are streamed
  * instead; a missing file is reported here.
  */
-async function sourceOf(bucket: Bucket, [link, method, passing]: SourceRequest): Promise<MediaToSend | undefined> {
+async function sourceOf(bucket: Bucket, [link, method, passing]: SourceRequest): Promise<MediaSendMethod | undefined> {
   const isStreamed = passing !== undefined || link.key.startsWith(streamedFolder);
   if (isStreamed && method === 'GET') return streamOf(bucket, link.key, passing?.range);
   const sizeBytes = await sizeOf(bucket, link.key);
@@ -207,7 +207,7 @@ async function sourceOf(bucket: Bucket, [link, method, passing]: SourceRequest):
 }
 
 /** The store parses the range; one that it does not understand is the whole file. */
-async function streamOf(bucket: Bucket, key: string, range: string | undefined): Promise<MediaToSend | undefined> {
+async function streamOf(bucket: Bucket, key: string, range: string | undefined): Promise<MediaSendMethod | undefined> {
   const { client, location } = bucket;
   const object = { ...objectOf(bucket, requireMediaKey(key)), ...(range !== undefined && { Range: range }) };
   const get = () =>
@@ -215,7 +215,7 @@ async function streamOf(bucket: Bucket, key: string, range: string | undefined):
       if (isRangeNotSatisfiable(error)) return 'outside' as const;
       throw error;
     });
-  const found = await callBucketForFile(location, 'get', get);
+  const found = await callBucketAllowingMissing(location, 'get', get);
   if (found === undefined) return undefined;
   if (found === 'outside') return { kind: 'outside', sizeBytes: (await sizeOf(bucket, key)) ?? 0 };
   const { ContentLength: sizeBytes = 0, ContentRange: contentRange, Body } = found;

@@ -1,5 +1,5 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { startCheckIdleMs, createS3Client, callBucketForFile, callBucket } from './s3-client.ts';
+import { startCheckIdleMs, createS3Client, callBucketAllowingMissing, callBucket } from './s3-client.ts';
 import type { BucketOptions } from './s3-files.ts';
 
 /** The marker of a bucket, or of a prefix in it, which other installations may share. */
@@ -12,7 +12,7 @@ export function createS3Marker({ location, s3 }: BucketOptions, name: string) {
   return {
     read: () =>
       withClient(async (client) => {
-        const found = await callBucketForFile(location, 'get', () => client.send(new GetObjectCommand(object)));
+        const found = await callBucketAllowingMissing(location, 'get', () => client.send(new GetObjectCommand(object)));
         return (await found?.Body?.transformToString())?.trim();
       }),
     write: (installationId: string) =>

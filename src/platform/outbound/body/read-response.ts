@@ -6,10 +6,10 @@ import { outboundErrorFor } from '../send-request.ts';
 import { OutboundError } from '../outbound-error.ts';
 
 /** Headers hold at most 16 KiB, Node's own bound, with names in lower case. */
-export type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
-export type Answer = Head & { readonly body: Buffer };
+export type ResponseHead = { readonly status: number; readonly headers: IncomingHttpHeaders };
+export type Answer = ResponseHead & { readonly body: Buffer };
 /** `isPublic`: any client may reach the server, and so read the answer; false also if its address is unknown. */
-export type PostAnswer = Answer & { readonly isPublic: boolean };
+export type AnswerWithIsPublic = Answer & { readonly isPublic: boolean };
 
 /** Yields the chunks of a decoded body. Throws `OutboundError` for errors of the other side and for more than `maxBytes`. */
 export async function* chunksOf(
@@ -32,13 +32,13 @@ export async function* chunksOf(
 }
 
 /** Reads a body in chunks, and returns the part that belongs in memory. */
-export type ReadBody = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
+export type BodyChunkReader = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
 
 /** Reads the whole body: into memory, unless `read` stores it elsewhere. */
 export async function readWholeBody(
   response: IncomingMessage,
   maxBytes: number,
-  read: ReadBody = buffer,
+  read: BodyChunkReader = buffer,
 ): Promise<Answer> {
   return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
@@ -49,7 +49,11 @@ export async function readBodyIfSuccess(response: IncomingMessage, maxBytes: num
 }
 
 /** Writes the body of a 2xx to a new file. */
-export async function saveBodyIfSuccess(response: IncomingMessage, path: string, maxBytes: number): Promise<Head> {
+export async function saveBodyIfSuccess(
+  response: IncomingMessage,
+  path: string,
+  maxBytes: number,
+): Promise<ResponseHead> {
   if (isSuccess(response)) await writeFile(path, chunksOf(response, maxBytes), { flag: 'wx' });
   return headOf(response);
 }
@@ -73,7 +77,7 @@ export async function readBodyStart(response: IncomingMessage, maxBytes: number)
   return { ...headOf(response), body: Buffer.concat(chunks) };
 }
 
-function headOf({ statusCode = 0, headers }: IncomingMessage): Head {
+function headOf({ statusCode = 0, headers }: IncomingMessage): ResponseHead {
   return { status: statusCode, headers };
 }
 

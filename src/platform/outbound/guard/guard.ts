@@ -12,7 +12,7 @@ export type OwnEndpoint = { readonly host: string; readonly port: number };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-export function targetOf(url: URL): HostAndPort {
+export function hostAndPortOf(url: URL): HostAndPort {
   const hostname = url.hostname.replace(/^\[|\]$|\.+$/g, '');
   const defaultPort = url.protocol === 'https:' ? 443 : 80;
   return { hostname, port: url.port === '' ? defaultPort : Number(url.port) };
@@ -28,11 +28,11 @@ export function urlRefusal(url: string, allow: AllowList): string | undefined {
   const parsed = new URL(url);
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') return 'must be an http or https URL';
   if (parsed.username !== '' || parsed.password !== '') return 'must not contain a user name or password';
-  const target = targetOf(parsed);
+  const target = hostAndPortOf(parsed);
   if (isHostAllowed(target, allow)) return undefined;
   if (!isWebPort(target.port) && !isPortListed(target.port, allow)) return `must not use port ${target.port}`;
   const isPrivate =
-    isIP(target.hostname) === 0 ? isLocalName(target.hostname) : !isAddressAllowed(target.hostname, target, allow);
+    isIP(target.hostname) === 0 ? isLocalhostName(target.hostname) : !isAddressAllowed(target.hostname, target, allow);
   return isPrivate ? 'must not point to a private or reserved address' : undefined;
 }
 
@@ -41,7 +41,7 @@ function isPortListed(port: number, allow: AllowList): boolean {
   return allow.networks.some((network) => network.port === undefined || network.port === port);
 }
 
-export function isLocalName(hostname: string): boolean {
+export function isLocalhostName(hostname: string): boolean {
   return hostname === '' || hostname === 'localhost' || hostname.endsWith('.localhost');
 }
 

@@ -6,12 +6,12 @@ import { isAddressAllowed, isOwnEndpoint, type OwnEndpoint, type HostAndPort } f
 import { OutboundError } from '../outbound-error.ts';
 
 /** Returns all addresses of a name; rejects when there are none. */
-export type HostLookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
+export type UncheckedHostLookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-export type Guard = {
+export type GuardSettings = {
   readonly allow: AllowList;
   readonly own: readonly OwnEndpoint[];
-  readonly lookup: HostLookup;
+  readonly lookup: UncheckedHostLookup;
   readonly lookupTimeoutMs: number;
 };
 
@@ -21,7 +21,7 @@ export type Guard = {
  */
 export async function checkedAddresses(
   target: HostAndPort,
-  guard: Guard,
+  guard: GuardSettings,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { hostname, port } = target;
@@ -39,7 +39,7 @@ export async function checkedAddresses(
 /** A name server could return thousands, and each is checked. */
 const maxAddresses = 64;
 
-async function addressesOf(hostname: string, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
+async function addressesOf(hostname: string, guard: GuardSettings, signal: AbortSignal): Promise<readonly string[]> {
   try {
     const addresses = await pTimeout(guard.lookup(hostname, signal), { milliseconds: guard.lookupTimeoutMs, signal });
     if (addresses.length === 0) throw new Error('no address');
@@ -59,7 +59,7 @@ const queryLimits = { timeout: 2000, tries: 2 } as const;
  * need too, so a few names with a silent name server could stall the process; it would also read the hosts file and search
  * domains. Only names on the operator's allow-list use it. `servers` (`address:port`) replace the system's name servers, in tests.
  */
-export function createHostLookup(allow: AllowList, servers?: readonly string[]): HostLookup {
+export function createDnsOrSystemLookup(allow: AllowList, servers?: readonly string[]): UncheckedHostLookup {
   const listed = new Set(allow.hosts.map((host) => host.hostname));
   return async (hostname, signal) => {
     if (!listed.has(hostname)) return await queryDns(hostname, servers, signal);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isLocalName, targetOf } from './guard.ts';
+import { isLocalhostName, hostAndPortOf } from './guard.ts';
 
 /**
  * Returns true if an upstream can send requests to us, judged by the addresses alone. Addresses of one machine or network are useless
@@ -14,9 +14,9 @@ const [onMachine, inNetwork, everywhere] = [0, 1, 2];
 
 /** Returns the area in which the address leads to the same server. */
 function scopeOf(url: string): number {
-  const { hostname } = targetOf(new URL(url));
+  const { hostname } = hostAndPortOf(new URL(url));
   if (isIP(hostname) === 0) {
-    if (isLocalName(hostname)) return onMachine;
+    if (isLocalhostName(hostname)) return onMachine;
     return hostname.includes('.') ? everywhere : inNetwork;
   }
   const range = ipaddr.process(hostname).range();

@@ -1,13 +1,13 @@
 import sharp from 'sharp';
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
-import type { Layer } from '../compose-layers.ts';
+import type { Layer } from '../layers-filter-graph.ts';
 import { choose, type Random } from '../film-random.ts';
 
 /** Colors as `#rrggbb`, from the darkest to the lightest. White titles are readable on all but `glow`. */
 export type Palette = Readonly<Record<'deep' | 'low' | 'mid' | 'high' | 'glow', string>>;
 
 /** One layer as SVG, and its movement. The SVG is made of our own numbers and colors; it never contains text of a request. */
-export type Drawing = FrameSize & { readonly body: string; readonly x: string; readonly y: string };
+export type LayerDrawing = FrameSize & { readonly body: string; readonly x: string; readonly y: string };
 
 /** Chosen by eye: neighboring hues with one warm or cool opposite, dark enough for white letters. */
 const palettes: readonly [string, ...string[]] = [
@@ -37,7 +37,7 @@ export function colorOnScale(position: number, ...colors: readonly string[]): st
 }
 
 /** A gradient, downward or outward, to be used as `url(#id)`. A stop is `position color`, and an opacity where it is not 1. */
-export function gradient(kind: 'linear' | 'radial', id: string, ...stops: readonly string[]): string {
+export function svgGradient(kind: 'linear' | 'radial', id: string, ...stops: readonly string[]): string {
   const inner = stops.map((stop) => {
     const [position, color, opacity = 1] = stop.split(' ');
     return `<stop offset="${position}" stop-color="${color}" stop-opacity="${opacity}"/>`;
@@ -45,15 +45,22 @@ export function gradient(kind: 'linear' | 'radial', id: string, ...stops: readon
   return `<${kind}Gradient id="${id}" ${kind === 'linear' ? 'x2="0" y2="1"' : ''}>${inner.join('')}</${kind}Gradient>`;
 }
 
-export function ellipse(x: number, y: number, radiusX: number, radiusY: number, fill: string): string {
+export function svgEllipse(x: number, y: number, radiusX: number, radiusY: number, fill: string): string {
   return `<ellipse cx="${x}" cy="${y}" rx="${radiusX}" ry="${radiusY}" fill="${fill}"/>`;
 }
 
-export function rectangle(x: number, y: number, widthPx: number, heightPx: number, fill: string, radius = 0): string {
+export function svgRectangle(
+  x: number,
+  y: number,
+  widthPx: number,
+  heightPx: number,
+  fill: string,
+  radius = 0,
+): string {
   return `<rect x="${x}" y="${y}" width="${widthPx}" height="${heightPx}" rx="${radius}" fill="${fill}"/>`;
 }
 
-export async function renderDrawing({ widthPx, heightPx, body, x, y }: Drawing): Promise<Layer> {
+export async function renderDrawing({ widthPx, heightPx, body, x, y }: LayerDrawing): Promise<Layer> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}">${body}</svg>`;
   return { widthPx, heightPx, rgba: await sharp(Buffer.from(svg)).ensureAlpha().raw().toBuffer(), x, y };
 }

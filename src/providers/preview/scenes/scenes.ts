@@ -1,6 +1,6 @@
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
 import { between, choose, type Random } from '../film-random.ts';
-import { ellipse, gradient, colorOnScale, rectangle, type Drawing, type Palette } from './drawing.ts';
+import { svgEllipse, svgGradient, colorOnScale, svgRectangle, type LayerDrawing, type Palette } from './drawing.ts';
 
 // The light is high and at the right, and the foot is dark and plain, because the titles are there.
 
@@ -12,12 +12,12 @@ export type SceneRequest = {
 };
 
 /** Returns a scene from its background, which is opaque and as large as the frame, to its nearest layer. */
-export function randomSceneDrawings(request: SceneRequest): readonly Drawing[] {
+export function randomSceneDrawings(request: SceneRequest): readonly LayerDrawing[] {
   const layers = choose(request.random, [hills, waves]);
   return [sky(request), sun(request), ...layers(request)];
 }
 
-function hills(request: SceneRequest): readonly Drawing[] {
+function hills(request: SceneRequest): readonly LayerDrawing[] {
   const { deep, low, mid, high } = request.palette;
   const direction = choose(request.random, [1, -1]);
   return [1, 2, 3, 5].map((pxPerFrame, i) => {
@@ -34,7 +34,7 @@ function hills(request: SceneRequest): readonly Drawing[] {
   });
 }
 
-function waves(request: SceneRequest): readonly Drawing[] {
+function waves(request: SceneRequest): readonly LayerDrawing[] {
   const { deep, low, mid, high, glow } = request.palette;
   return [1, -1, 2, -2, 3, -4].map((pxPerFrame, i) => {
     const color = colorOnScale(0.15 + 0.16 * i, colorOnScale(0.35, high, glow), mid, low, deep);
@@ -61,7 +61,7 @@ type Shape = {
  * A strip with a wavy upper edge that passes by, to the left when its speed is positive. It moves by whole pixels a frame, because
  * a part of one would be seen as a stutter.
  */
-function strip(request: SceneRequest, pxPerFrame: number, { top, height, count, colors }: Shape): Drawing {
+function strip(request: SceneRequest, pxPerFrame: number, { top, height, count, colors }: Shape): LayerDrawing {
   const { frame, filmFrames, random } = request;
   const [pastPx, topPx] = [Math.abs(pxPerFrame) * filmFrames, Math.round(top * frame.heightPx)];
   const [widthPx, heightPx] = [frame.widthPx + pastPx, frame.heightPx - topPx + sparePx];
@@ -75,25 +75,25 @@ function strip(request: SceneRequest, pxPerFrame: number, { top, height, count, 
     return `L${6 * i} ${(2 * height * frame.heightPx + edge(6 * i)).toFixed(1)}`;
   });
   const area = `<path d="M0 ${heightPx}${points.join('')}V${heightPx}z" fill="url(#area)"/>`;
-  const body = gradient('linear', 'area', `0.1 ${colors[0]}`, `0.8 ${colors[1]}`) + area;
+  const body = svgGradient('linear', 'area', `0.1 ${colors[0]}`, `0.8 ${colors[1]}`) + area;
   const x = pxPerFrame >= 0 ? `-${pxPerFrame}*n` : `${-pxPerFrame}*n-${pastPx}`;
   return { widthPx, heightPx, body, x, y: `${topPx}` };
 }
 
-function sky({ frame, palette, random }: SceneRequest): Drawing {
+function sky({ frame, palette, random }: SceneRequest): LayerDrawing {
   const { deep, low, mid, high, glow } = palette;
   const colors = [0.15, 0.4, 0.7, 0.95].map((position) => colorOnScale(position, deep, low, mid, high, glow));
   const stars = Array.from({ length: 70 }, () => {
     const radius = between(random, 0.6, 1.6);
     const fill = choose(random, ['#ffffff44', '#ffffff88', '#ffffffcc']);
-    return ellipse(random() * frame.widthPx, random() ** 2 * 0.4 * frame.heightPx, radius, radius, fill);
+    return svgEllipse(random() * frame.widthPx, random() ** 2 * 0.4 * frame.heightPx, radius, radius, fill);
   });
-  const fill = gradient('linear', 'sky', ...colors.map((color, i) => `${0.22 * i} ${color}`));
-  const body = fill + rectangle(0, 0, frame.widthPx, frame.heightPx, 'url(#sky)') + stars.join('');
+  const fill = svgGradient('linear', 'sky', ...colors.map((color, i) => `${0.22 * i} ${color}`));
+  const body = fill + svgRectangle(0, 0, frame.widthPx, frame.heightPx, 'url(#sky)') + stars.join('');
   return { ...frame, body, x: '0', y: '0' };
 }
 
-function sun({ frame, palette: { glow }, random, filmFrames }: SceneRequest): Drawing {
+function sun({ frame, palette: { glow }, random, filmFrames }: SceneRequest): LayerDrawing {
   const halfPx = Math.round(between(random, 0.38, 0.54) * Math.min(frame.widthPx, frame.heightPx));
   const stops = [
     `0.214 ${colorOnScale(0.15, glow, '#ffffff')}`,
@@ -102,7 +102,7 @@ function sun({ frame, palette: { glow }, random, filmFrames }: SceneRequest): Dr
     `0.65 ${glow} 0.05`,
   ];
   const body =
-    gradient('radial', 'sun', ...stops, `1 ${glow} 0`) + ellipse(halfPx, halfPx, halfPx, halfPx, 'url(#sun)');
+    svgGradient('radial', 'sun', ...stops, `1 ${glow} 0`) + svgEllipse(halfPx, halfPx, halfPx, halfPx, 'url(#sun)');
   const x = Math.round(between(random, 0.6, 0.8) * frame.widthPx - halfPx);
   const y = Math.round(between(random, 0.2, 0.26) * frame.heightPx - halfPx);
   const risePx = Math.round(Math.min(0.18 * frame.heightPx, filmFrames));

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import sharp, { type Sharp } from 'sharp';
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
-import type { Still } from '../compose-layers.ts';
+import type { Still } from '../layers-filter-graph.ts';
 
 type Lettering = {
   readonly weight: 'Bold' | 'Medium';

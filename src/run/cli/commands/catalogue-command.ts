@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { readCatalogueFile } from '../../../catalogue/file/catalogue-file.ts';
-import type { Catalogue, CatalogueModel } from '../../../catalogue/file/catalogue-schema.ts';
-import type { PriceRow } from '../../../catalogue/prices/model-prices.ts';
+import { readCatalogueOrThrow } from '../../../catalogue/file/read-catalogue-file.ts';
+import type { Catalogue, CatalogueModel } from '../../../catalogue/file/catalogue-schema-and-types.ts';
+import type { CataloguePrice } from '../../../catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../../tasks/accept/documented-task-request.ts';
 import { addCommand } from '../add-command.ts';
 import { describeFields } from '../generate/model-fields.ts';
@@ -18,7 +18,7 @@ export function addCatalogueCommands(program: Command): void {
 
 /** Secrets are not read: the keys of upstreams are often absent on the machine where a catalogue is written. */
 function check(file: string): CommandAnswer {
-  const catalogue = readCatalogueFile({ path: resolve(file) });
+  const catalogue = readCatalogueOrThrow({ path: resolve(file) });
   const models = [...catalogue.models.values()];
   const json = {
     models: models.map(({ model, title, aliases = [], input, prices, ...one }) => ({
@@ -59,7 +59,7 @@ function remainingTiersOf({ providers }: Catalogue, { tiers }: Pick<CatalogueMod
   );
 }
 
-function priceText({ name, amounts }: PriceRow): string {
+function priceText({ name, amounts }: CataloguePrice): string {
   const texts = amounts.map(({ creditsPerSecond, creditsPerVideo, fromMs }) => {
     const parts = [
       ...(creditsPerSecond > 0 ? [`${creditsPerSecond} credits per second`] : []),

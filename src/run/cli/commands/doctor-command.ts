@@ -8,13 +8,13 @@ import {
   type DoctorRole,
   doctorRoles,
   runDoctorChecks,
-  examineMachine,
+  checkNodeAndMemory,
   type FoundDependencies,
 } from '../../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../../doctor/checks-and-findings.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, isJsonRequested, printAnswer } from '../command-output.ts';
-import { readServiceConfig } from '../service-config.ts';
+import { readConfigWithRecordedCatalogue } from '../config-with-recorded-catalogue.ts';
 
 export function addDoctorCommand(program: Command): void {
   addCommand(program, 'doctor', '', '--role worker --json')
@@ -35,7 +35,7 @@ export function addDoctorCommand(program: Command): void {
 
 async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
   try {
-    const config = readServiceConfig({ isExternal: role !== 'all' });
+    const config = readConfigWithRecordedCatalogue({ isExternal: role !== 'all' });
     const isRead = ok('configuration', 'all settings are valid');
     return [isRead, ...(await runDoctorChecks(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
@@ -43,14 +43,14 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
     const problems = error.problems.map((message) =>
       failure('configuration', message, 'Correct it, then run doctor again.'),
     );
-    return [...problems, ...examineMachine()];
+    return [...problems, ...checkNodeAndMemory()];
   }
 }
 
 /** `npm start` uses the pinned ffmpeg once it has downloaded it. */
 async function withEmbeddedFfmpeg(config: Config): Promise<Config> {
   if (config.ffmpegPath !== undefined || config.databaseUrl !== undefined) return config;
-  const { ffmpegCachePath } = await import('../../embedded/find-ffmpeg.ts');
+  const { ffmpegCachePath } = await import('../../embedded/find-or-download-ffmpeg.ts');
   const ffmpegPath = ffmpegCachePath(config.cacheFolder);
   return existsSync(ffmpegPath) ? { ...config, ffmpegPath } : config;
 }
@@ -61,7 +61,7 @@ async function runningParts(config: Config): Promise<FoundDependencies> {
   const found = { databaseUrl, temporal, secret };
   if (databaseUrl !== undefined && temporal !== undefined) return found;
   const { findPostgresUrl } = await import('../../embedded/postgres/postgres-server.ts');
-  const { foldersOfServers, postgresFolder } = await import('../../embedded/server-folders.ts');
+  const { embeddedFoldersByName, postgresFolder } = await import('../../embedded/server-folders.ts');
   const { isPortFree, readPort } = await import('../../embedded/local-ports.ts');
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
   const address = port === undefined || (await isPortFree(port)) ? undefined : `127.0.0.1:${port}`;
@@ -71,7 +71,7 @@ async function runningParts(config: Config): Promise<FoundDependencies> {
     temporal: temporal ?? (address === undefined ? undefined : { connection: { address }, namespace }),
     // The first start creates it.
     secret: secret ?? (await readFile(join(dataFolder, 'secret'), 'utf8').catch(() => undefined))?.trim(),
-    folders: foldersOfServers(config),
+    folders: embeddedFoldersByName(config),
   };
 }
 

@@ -11,10 +11,10 @@ import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../../t
 import { readOrCreateSecret } from '../../embedded/data-folder.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/signing-secrets.ts';
-import { previousSecretMs } from '../../../media/store/signed-link.ts';
+import { keepPreviousSecretMs } from '../../../media/store/signed-link.ts';
 import { dayMs } from '../../../platform/timing/duration.ts';
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
-import { AccountClosed } from '../../../accounts/accounts.ts';
+import { AccountClosedError } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
 import { changeWithAudit } from '../../../accounts/operators/audit-log.ts';
 import {
@@ -24,18 +24,18 @@ import {
   revokeOperator,
 } from '../../../accounts/operators/operator-keys.ts';
 import { unknownModelRefusal } from '../../../catalogue/models/model.ts';
-import { noAccount } from '../account-by-name.ts';
+import { accountNotFoundError } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
 import {
   accountOption,
-  parseFutureInstant,
+  parseFutureInstantMs,
   parseId,
   maxNameLength,
   textParser,
   wholeNumberParser,
 } from '../arguments.ts';
-import { type CommandAnswer, CommandError, listAnswer, notFound, wrongUsage } from '../command-output.ts';
-import { commandLineActor, type CommandContext, requireAccount, type RunOnDatabase } from '../run-on-database.ts';
+import { type CommandAnswer, CommandError, listAnswer, notFoundError, usageError } from '../command-output.ts';
+import { commandLineActor, type DatabaseAndConfig, requireAccount, type RunOnDatabase } from '../run-on-database.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
 type KeyOptions = CapOptions & {
@@ -48,7 +48,7 @@ type KeyOptions = CapOptions & {
   expires?: number;
 };
 
-const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', parseFutureInstant] as const;
+const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', parseFutureInstantMs] as const;
 
 export function addKeyCommands(program: Command, run: RunOnDatabase): void {
   const key = addCommand(program, 'key').description('create API keys');
@@ -74,18 +74,18 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
 }
 
 async function createKey(
-  { db, config }: CommandContext,
+  { db, config }: DatabaseAndConfig,
   { account: accountId, expires: expiresAt, capDay, capMonth, capTotal, ...named }: KeyOptions,
 ): Promise<CommandAnswer> {
   for (const model of named.models ?? []) {
     const problem = unknownModelRefusal(config.catalogue.models, model);
-    if (problem !== undefined) throw wrongUsage(`--models: ${model}: ${problem}`);
+    if (problem !== undefined) throw usageError(`--models: ${model}: ${problem}`);
   }
   const caps = { day: capDay, month: capMonth, total: capTotal };
   const hasCaps = Object.values(caps).some((credits) => credits !== undefined);
   const rest = { ...named, ...(hasCaps && { caps }) };
   const created = await createKeyAs(db, commandLineActor(), { accountId, expiresAt, ...rest });
-  if (created === undefined) throw noAccount(accountId);
+  if (created === undefined) throw accountNotFoundError(accountId);
   if (created.kind === 'too_many_keys')
     throw new CommandError(`the account has ${maxActiveKeys} active keys; revoke one first`);
   return shownOnce({ keyId: created.apiKey.keyId, key: created.key });
@@ -107,7 +107,7 @@ function modelList(text: string): string[] {
   return text.split(',').map((name) => name.trim());
 }
 
-export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
+export function addOperatorKeyCommands(program: Command, run: RunOnDatabase): void {
   const operator = addCommand(program, 'operator').description('create, list and revoke the keys of operators');
   addCommand(operator, 'create', '"Ada Lovelace" --expires 90d')
     .description("create an operator's key for /api/admin/v1; it is shown once and stored as a hash")
@@ -126,7 +126,7 @@ export function addOperatorCommands(program: Command, run: RunOnDatabase): void 
 }
 
 async function createOperatorKey(
-  { db }: CommandContext,
+  { db }: DatabaseAndConfig,
   name: string,
   { expires: expiresAt }: { expires?: number },
 ): Promise<CommandAnswer> {
@@ -138,13 +138,13 @@ async function createOperatorKey(
   return shownOnce(created);
 }
 
-async function revokeOperatorKey({ db }: CommandContext, operatorId: string): Promise<CommandAnswer> {
+async function revokeOperatorKey({ db }: DatabaseAndConfig, operatorId: string): Promise<CommandAnswer> {
   const revoked = await changeWithAudit(db, commandLineActor(), async (transaction) => {
     const answer = await revokeOperator(transaction, operatorId);
     if (answer?.changed !== true) return { answer };
     return { answer, done: { action: 'operators.revoke', details: { operatorId } } };
   });
-  if (revoked === undefined) throw notFound('operator', operatorId);
+  if (revoked === undefined) throw notFoundError('operator', operatorId);
   return { json: { operatorId, revoked: true }, lines: [`Operator ${operatorId} is revoked.`] };
 }
 
@@ -187,17 +187,17 @@ type SecretOptions = { readonly account: string; readonly events?: true };
 const purposeOf = ({ events }: Pick<SecretOptions, 'events'>): SecretPurpose =>
   events === true ? 'event' : 'callback';
 
-async function showSecret({ db, config }: CommandContext, options: SecretOptions): Promise<CommandAnswer> {
+async function showSecret({ db, config }: DatabaseAndConfig, options: SecretOptions): Promise<CommandAnswer> {
   const accountId = options.account;
   const account = await requireAccount(db, accountId);
   // Closing an account deletes its secrets, and reading them creates a missing one.
-  if (account.closedAt !== undefined) throw new AccountClosed(accountId);
+  if (account.closedAt !== undefined) throw new AccountClosedError(accountId);
   const [secret = ''] = await ensureSigningSecrets(db, await secretBox(config), accountId, purposeOf(options));
   return { json: { secret }, lines: [secret] };
 }
 
 async function rotateCallbackSecret(
-  { db, config }: CommandContext,
+  { db, config }: DatabaseAndConfig,
   options: SecretOptions & { overlap: number },
 ): Promise<CommandAnswer> {
   const accountId = options.account;
@@ -211,7 +211,7 @@ async function rotateCallbackSecret(
   return { json: { secret, overlapSeconds }, lines: [secret] };
 }
 
-export function addSecretCommands(program: Command, run: RunOnDatabase): void {
+export function addReencryptSecretsCommand(program: Command, run: RunOnDatabase): void {
   const secret = addCommand(program, 'secret').description('manage VIDEOGEN_SECRET');
   addCommand(secret, 'reencrypt', '', '--json')
     .description(
@@ -221,9 +221,9 @@ export function addSecretCommands(program: Command, run: RunOnDatabase): void {
 }
 
 /** Links that are valid for longer than the callback secrets need the previous secret, too. */
-const previousSecretHint = `VIDEOGEN_SECRET_PREVIOUS can be removed in ${previousSecretMs / dayMs} days, when the links that it signed have expired.`;
+const previousSecretHint = `VIDEOGEN_SECRET_PREVIOUS can be removed in ${keepPreviousSecretMs / dayMs} days, when the links that it signed have expired.`;
 
-async function reencrypt({ db, config }: CommandContext): Promise<CommandAnswer> {
+async function reencrypt({ db, config }: DatabaseAndConfig): Promise<CommandAnswer> {
   const { current, moved, unopened } = await resealSecrets(db, await secretBox(config));
   const accounts = [...new Set(unopened)];
   const done = `${moved} callback secrets reencrypted, ${current} were up to date.`;

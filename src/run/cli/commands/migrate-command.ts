@@ -4,7 +4,7 @@ import { SetupError } from '../../../platform/errors.ts';
 import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import { withRunningDatabase } from '../run-on-database.ts';
+import { withRunningDatabaseUrl } from '../run-on-database.ts';
 
 export function addMigrateCommand(program: Command): void {
   addCommand(program, 'migrate')
@@ -23,7 +23,7 @@ async function migrate(config: Config): Promise<CommandAnswer> {
     upToDate = describeNewerSchema(names);
   };
   const run = (url: string) => migrateToLatest(url, reportNewer);
-  const migrations = await withRunningDatabase(config, run).catch(explainConnectionError);
+  const migrations = await withRunningDatabaseUrl(config, run).catch(explainConnectionError);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
     migrations.length === 0 ? upToDate : `Migrated: ${migrations.join(', ')}.`,

@@ -3,9 +3,9 @@ import type { Client } from '@temporalio/client';
 import { hourMs } from '../../../platform/timing/duration.ts';
 import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { addCommand } from '../add-command.ts';
-import { parseInstant } from '../arguments.ts';
-import { type CommandAnswer, CommandError, wrongUsage } from '../command-output.ts';
-import { type CommandContext, type RunOnDatabase, temporalOf } from '../run-on-database.ts';
+import { parseInstantOrSpanMs } from '../arguments.ts';
+import { type CommandAnswer, CommandError, usageError } from '../command-output.ts';
+import { type DatabaseAndConfig, type RunOnDatabase, temporalTargetOf } from '../run-on-database.ts';
 import { reportTasksAndBooks } from './tasks-and-books-report.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
@@ -16,14 +16,21 @@ export function addReconcileCommand(program: Command, run: RunOnDatabase): void 
       '--restored',
       'before the workers start on a database from a backup: refund every task that had not ended there',
     )
-    .option('--since <instant>', 'report tasks that ended since this time; by default in the last hour', parseInstant)
+    .option(
+      '--since <instant>',
+      'report tasks that ended since this time; by default in the last hour',
+      parseInstantOrSpanMs,
+    )
     .action(run(reconcile));
 }
 
 type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
 
-async function reconcile(context: CommandContext, { report: only, restored, since }: Options): Promise<CommandAnswer> {
-  if (only && restored) throw wrongUsage('use either --report or --restored, not both');
+async function reconcile(
+  context: DatabaseAndConfig,
+  { report: only, restored, since }: Options,
+): Promise<CommandAnswer> {
+  if (only && restored) throw usageError('use either --report or --restored, not both');
   const sinceMs = since ?? Date.now() - hourMs;
   const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
   const found = await reportTasksAndBooks(context.db, sinceMs);
@@ -31,7 +38,7 @@ async function reconcile(context: CommandContext, { report: only, restored, sinc
 }
 
 /** Runs the workflow of the schedule, on a worker. */
-async function reconcileNow(context: CommandContext): Promise<CommandAnswer> {
+async function reconcileNow(context: DatabaseAndConfig): Promise<CommandAnswer> {
   const { runReconcile } = await import('../../../temporal/schedules/schedules.ts');
   const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
   return {
@@ -41,7 +48,7 @@ async function reconcileNow(context: CommandContext): Promise<CommandAnswer> {
 }
 
 /** Ends the tasks of a restored database, beside no worker. */
-async function reconcileRestored(context: CommandContext): Promise<CommandAnswer> {
+async function reconcileRestored(context: DatabaseAndConfig): Promise<CommandAnswer> {
   const { explainPollingWorker, refundRestoredTasks } =
     await import('../../../temporal/engine/refund-all-unfinished-tasks.ts');
   const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
@@ -59,10 +66,10 @@ async function reconcileRestored(context: CommandContext): Promise<CommandAnswer
 }
 
 async function withTemporal<T>(
-  { config }: CommandContext,
+  { config }: DatabaseAndConfig,
   use: (client: Client, queues: TaskQueues) => Promise<T>,
 ): Promise<T> {
-  const target = await temporalOf(config);
+  const target = await temporalTargetOf(config);
   if (target === undefined)
     throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
   const { withCheckedTemporal } = await import('../with-checked-temporal.ts');

@@ -4,15 +4,15 @@ import { readConfig } from '../../config/config.ts';
 import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import type { RunningService } from '../../embedded/start-service.ts';
 import { retryStartStep } from '../../../platform/timing/retry-start-step.ts';
-import { runUntilSignal, signalled, tolerateOutputErrors } from '../../main/run-until-signal.ts';
-import { createFirstAccount } from '../../../credits/open-account.ts';
+import { drainAndExitOnSignal, listenForStopSignal, tolerateOutputErrors } from '../../main/run-until-signal.ts';
+import { createAccountIfNone } from '../../../credits/open-account.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { createSetupLink } from '../../../accounts/people/change-users-as-operator.ts';
 import { urlOfLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { addCommand } from '../add-command.ts';
 import { sampleGenerateOptionsOf } from '../generate/generation-options.ts';
-import { type CommandAnswer, commandLineToType, isJsonRequested, printAnswer } from '../command-output.ts';
+import { type CommandAnswer, commandLineAsTyped, isJsonRequested, printAnswer } from '../command-output.ts';
 
 export function addStartCommand(program: Command): void {
   addCommand(program, 'start', '', '--restored', '--json')
@@ -25,7 +25,7 @@ export function addStartCommand(program: Command): void {
       tolerateOutputErrors();
       const asJson = isJsonRequested(program);
       const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
-      const signal = signalled();
+      const signal = listenForStopSignal();
       const stopping = new AbortController();
       void signal.then(() => stopping.abort());
       const { startService } = await import('../../embedded/start-service.ts');
@@ -38,7 +38,10 @@ export function addStartCommand(program: Command): void {
       const firstKey = await onDatabase(service, stopping.signal, 'create the first key', createFirstKey);
       const setupUrl = await createSetupUrl(service, stopping.signal);
       printAnswer(startAnswer(service, firstKey, setupUrl), asJson);
-      await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
+      await drainAndExitOnSignal(service, service.fatal, service.log, {
+        signal,
+        delayMs: service.settings.shutdownDelayMs,
+      });
     });
 }
 
@@ -79,7 +82,7 @@ function firstKeyLines({ settings }: RunningService, { accountId, key, credits }
     `  has ${credits} credits. Its key is shown only once. In another terminal:`,
     '',
     `  export VIDEOGEN_API_KEY=${key}`,
-    `  ${commandLineToType('generate', '"a lighthouse in a storm"', ...sampleGenerateOptionsOf(catalogue), ...address)}`,
+    `  ${commandLineAsTyped('generate', '"a lighthouse in a storm"', ...sampleGenerateOptionsOf(catalogue), ...address)}`,
   ];
 }
 
@@ -88,7 +91,7 @@ function newKeyLines({ settings: { dataFolder } }: RunningService): readonly str
   return [
     '  Keys are shown only once. To create another one, in another terminal:',
     '',
-    `  ${environment}${commandLineToType('key', 'create', '--account', `"${firstAccountName}"`)}`,
+    `  ${environment}${commandLineAsTyped('key', 'create', '--account', `"${firstAccountName}"`)}`,
   ];
 }
 
@@ -132,7 +135,7 @@ async function onDatabase<T>(
  */
 function createFirstKey(db: Database): Promise<FirstKey | undefined> {
   return db.transaction(async (run) => {
-    const accountId = await createFirstAccount({ run }, { name: firstAccountName, credits: openingCredits });
+    const accountId = await createAccountIfNone({ run }, { name: firstAccountName, credits: openingCredits });
     if (accountId === undefined) return undefined;
     const created = await createKeyUnchecked({ run }, { accountId, name: 'first key', scopes });
     return created && { accountId, key: created.key, credits: openingCredits };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Emits } from '../../../platform/metrics/emits.ts';
+import type { MetricEventSink } from '../../../platform/metrics/metric-event-sink.ts';
 import { dayMs } from '../../../platform/timing/duration.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { createPaymentProvider } from '../../../credits/payments/create-payment-provider.ts';
@@ -8,7 +8,7 @@ import { reconcilePayments } from '../../../credits/payments/payment-reconciliat
 import { addCommand } from '../add-command.ts';
 import { wholeNumberParser } from '../arguments.ts';
 import { type CommandAnswer, CommandError } from '../command-output.ts';
-import type { CommandContext, RunOnDatabase } from '../run-on-database.ts';
+import type { DatabaseAndConfig, RunOnDatabase } from '../run-on-database.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addTopUpReconcileCommand(program: Command, run: RunOnDatabase): void {
@@ -24,13 +24,13 @@ export function addTopUpReconcileCommand(program: Command, run: RunOnDatabase): 
     .action(run(reconcile));
 }
 
-async function reconcile({ db, config }: CommandContext, { days }: { days: number }): Promise<CommandAnswer> {
+async function reconcile({ db, config }: DatabaseAndConfig, { days }: { days: number }): Promise<CommandAnswer> {
   const serviceUrl = await publicUrlOf(config);
   const provider = createPaymentProvider({ ...config, publicUrl: serviceUrl });
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
   const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, not_comparable: 0, unknown: 0 };
-  const events: Emits<PaymentOutcomeEvent> = {
+  const events: MetricEventSink<PaymentOutcomeEvent> = {
     emit: (event) => {
       if (event.kind === 'payment_settled') counts[event.outcome] += 1;
     },

@@ -14,7 +14,7 @@ import { createMailQueue, type MailQueue, mailKeyPurpose } from '../../../platfo
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isoTime } from '../command-output.ts';
-import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-on-database.ts';
+import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../run-on-database.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addUserCommands(program: Command, run: RunOnDatabase): void {
@@ -42,13 +42,13 @@ function person(text: string): UserIdOrEmail {
   return z.uuid().safeParse(text).success ? { userId: text } : { email: email(text) };
 }
 
-async function reset({ db, config }: CommandContext, address: string): Promise<CommandAnswer> {
+async function reset({ db, config }: DatabaseAndConfig, address: string): Promise<CommandAnswer> {
   const link = await createResetLinkAs(db, commandLineActor(), address, await mailQueueOf(config));
   if (link === undefined) throw noUser(address);
   return linkAnswer(config, link);
 }
 
-async function setUp({ db, config }: CommandContext): Promise<CommandAnswer> {
+async function setUp({ db, config }: DatabaseAndConfig): Promise<CommandAnswer> {
   const link = await createSetupLink(db);
   if (link === undefined) throw new CommandError('the installation has an operator already, who can invite others');
   return linkAnswer(config, link);
@@ -75,7 +75,7 @@ async function linkAnswer(
   };
 }
 
-async function erase({ db }: CommandContext, named: UserIdOrEmail): Promise<CommandAnswer> {
+async function erase({ db }: DatabaseAndConfig, named: UserIdOrEmail): Promise<CommandAnswer> {
   const erasure = await eraseUserAs(db, commandLineActor(), named);
   const name = 'userId' in named ? named.userId : named.email;
   if (erasure === 'person_not_found')

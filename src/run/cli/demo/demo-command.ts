@@ -3,12 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pTimeout from 'p-timeout';
-import { type Config, readConfig, removeEnvironmentSettings } from '../../config/config.ts';
+import { type Config, readConfig, removeSettingsForDemo } from '../../config/config.ts';
 import { addCommand } from '../add-command.ts';
 import { addGenerationOptions, type GenerationOptions } from '../generate/generation-options.ts';
 import { listenForInterruptions } from '../interruption.ts';
 import { isJsonRequested, printAnswer } from '../command-output.ts';
-import { createStory } from './story-output.ts';
+import { createProgressPrinter } from './progress-printer.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';
 
@@ -23,9 +23,9 @@ export function addDemoCommand(program: Command): void {
 
 /** Runs on a temporary data folder. When interrupted, it stops its servers and deletes the folder; further signals do not prevent that. */
 async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {
-  removeEnvironmentSettings();
+  removeSettingsForDemo();
   const { signal } = listenForInterruptions(['SIGINT', 'SIGTERM', 'SIGHUP']);
-  const story = createStory(asJson);
+  const story = createProgressPrinter(asJson);
   // A closed terminal accepts no output.
   process.stdout.on('error', () => {});
   signal.addEventListener('abort', () => story.warn('Interrupted: stopping the servers and deleting their files'));
@@ -40,8 +40,8 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
       signal.throwIfAborted();
       story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.settings.temporalUiUrl}`);
       // Loaded after the start of the servers, which would otherwise wait for it.
-      const { runBothEndings } = await import('./demo-story.ts');
-      const shown = runBothEndings(service.settings, { story, signal }, prompt, options);
+      const { runSuccessAndRefundDemo } = await import('./demo-story.ts');
+      const shown = runSuccessAndRefundDemo(service.settings, { story, signal }, prompt, options);
       const result = await pTimeout(shown, { signal, milliseconds: Number.POSITIVE_INFINITY });
       printAnswer({ json: result, lines: [] }, asJson);
     } finally {

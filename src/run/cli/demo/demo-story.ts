@@ -14,29 +14,29 @@ import {
 } from '../../../../clients/typescript/src/index.ts';
 import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
 import { ensureSigningSecrets } from '../../../tasks/callbacks/signing-secrets.ts';
-import type { Settings } from '../../config/settings-and-derived-values.ts';
-import { probeVideo } from '../../../media/video/probe-video.ts';
+import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import { checkAndMeasureVideo } from '../../../media/video/check-and-measure-video.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { createAccount } from '../../../credits/open-account.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { type GenerationOptions, withBuiltTaskRequest } from '../generate/generation-options.ts';
-import { saveVideo, serveOnLoopback } from '../generate/serve-and-save.ts';
+import { saveVideo, serveOnLoopback } from '../generate/serve-media-and-save-video.ts';
 import { CommandError, alignColumns } from '../command-output.ts';
-import type { Story } from './story-output.ts';
+import type { ProgressPrinter } from './progress-printer.ts';
 
 const openingCredits = 1_000;
 
 type Stage = {
   readonly client: Client;
   readonly receiver: DemoReceiver;
-  readonly story: Story;
+  readonly story: ProgressPrinter;
   readonly signal: AbortSignal;
 };
 
 /** Runs two tasks step by step: one succeeds and is paid, the other fails and is refunded. Throws if a result is not as documented. */
-export async function runBothEndings(
-  settings: Settings,
+export async function runSuccessAndRefundDemo(
+  settings: CompleteSettings,
   { story, signal }: Pick<Stage, 'story' | 'signal'>,
   prompt: string,
   options: GenerationOptions,
@@ -55,7 +55,7 @@ export async function runBothEndings(
   }
 }
 
-async function openAccount(settings: Settings): Promise<{ key: string; secret: string }> {
+async function openAccount(settings: CompleteSettings): Promise<{ key: string; secret: string }> {
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
     const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
@@ -81,7 +81,7 @@ async function showSuccess(stage: Stage, prompt: string, options: GenerationOpti
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${record.taskId}.mp4`);
   await saveVideo(client, record.taskId, file);
-  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await probeVideo(file);
+  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await checkAndMeasureVideo(file);
   const facts = [
     `${widthPx}×${heightPx}`,
     `${durationSeconds.toFixed(2)} s`,

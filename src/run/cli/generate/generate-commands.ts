@@ -23,10 +23,10 @@ import {
 import { describeFields, parseFieldSetting } from './model-fields.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { interruptionError, type Interruptions, listenForInterruptions } from '../interruption.ts';
-import { saveVideo } from './serve-and-save.ts';
-import { CommandError, commandLineToType, isJsonRequested, printAnswer, wrongUsage } from '../command-output.ts';
+import { saveVideo } from './serve-media-and-save-video.ts';
+import { CommandError, commandLineAsTyped, isJsonRequested, printAnswer, usageError } from '../command-output.ts';
 import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
-import { createStory, type Story } from '../demo/story-output.ts';
+import { createProgressPrinter, type ProgressPrinter } from '../demo/progress-printer.ts';
 
 type SavingOptions = ServiceOptions & { readonly out?: string };
 
@@ -51,7 +51,7 @@ export function addGenerateCommand(program: Command): void {
     if (help === true) return command.outputHelp();
     return withService(options, isJsonRequested(program), async (service) => {
       if (help !== undefined) return showFields(service, help);
-      if (prompt === undefined) throw wrongUsage("missing required argument 'prompt'");
+      if (prompt === undefined) throw usageError("missing required argument 'prompt'");
       return generate(service, prompt, options);
     });
   });
@@ -70,7 +70,7 @@ async function offeredModel(client: Client, name: string, signal: AbortSignal) {
   const model = models.find((one) => one.model === name);
   if (model !== undefined) return model;
   const names = models.map((one) => one.model);
-  throw wrongUsage(unknownNameMessage('model', name, names));
+  throw usageError(unknownNameMessage('model', name, names));
 }
 
 export function addFollowCommand(program: Command): void {
@@ -88,7 +88,7 @@ function addSavingOptions(command: Command): Command {
 
 type Service = {
   readonly client: Client;
-  readonly story: Story;
+  readonly story: ProgressPrinter;
   readonly interruptions: Interruptions;
   readonly out: string | undefined;
   readonly asJson: boolean;
@@ -102,7 +102,7 @@ async function withService(
   work: (service: Service) => Promise<void>,
 ): Promise<void> {
   const { baseUrl, key } = await readServiceOptions(options);
-  const story = createStory(asJson);
+  const story = createProgressPrinter(asJson);
   let warning = '';
   const onRetry = ({ error }: Retry) => {
     if (error.message !== warning) story.warn(`${error.message}; retrying`);
@@ -110,7 +110,7 @@ async function withService(
   };
   const address = options.baseUrl === undefined ? [] : ['--base-url', options.baseUrl];
   const continues = (taskId: string, what = 'The task continues; follow it with') =>
-    `${what}: ${commandLineToType('follow', taskId, ...address)}`;
+    `${what}: ${commandLineAsTyped('follow', taskId, ...address)}`;
   try {
     const client = openClient(baseUrl, key, onRetry);
     await work({ client, story, interruptions: listenForInterruptions(), out, asJson, continues });
@@ -164,7 +164,7 @@ const lateResponseMs = 5_000;
 
 /** An interrupted create is repeated under its key: the task may be charged already, and can be cancelled once its id is known. */
 async function create({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
-  const unknown = `No response; if the task was created, it continues: ${commandLineToType('api', 'GET', '/api/v1/jobs/listTasks')}`;
+  const unknown = `No response; if the task was created, it continues: ${commandLineAsTyped('api', 'GET', '/api/v1/jobs/listTasks')}`;
   const idempotencyKey = newIdempotencyKey();
   const { signal } = interruptions;
   interruptions.exitWith(unknown);

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../../../clients/typescript/src/index.ts';
-import type { Catalogue } from '../../../catalogue/file/catalogue-schema.ts';
+import type { Catalogue } from '../../../catalogue/file/catalogue-schema-and-types.ts';
 import type { FieldSetting } from './model-fields.ts';
-import { isUrl, type LocalServer, serveFile } from './serve-and-save.ts';
+import { isUrl, type LocalServer, serveFile } from './serve-media-and-save-video.ts';
 
 /** The options of `demo` and `generate`; the service validates their values. `declaredOptionsSchema` declares those of input fields. */
 export type GenerationOptions = {

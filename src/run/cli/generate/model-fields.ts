@@ -1,6 +1,6 @@
 import type { Model } from '../../../../clients/typescript/src/index.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
-import { wrongUsage } from '../command-output.ts';
+import { usageError } from '../command-output.ts';
 
 // The fields of a model for `generate --set` and `generate --help MODEL`, read from the JSON Schema that the service publishes.
 
@@ -69,7 +69,7 @@ export function parseFieldSetting(model: Model, text: string): FieldSetting {
   const field = fields.find((one) => one.name === name);
   if (field === undefined) {
     const names = fields.map((one) => one.name);
-    throw wrongUsage(`--set ${text}: ${unknownNameMessage(`field of ${model.model}`, name, names)}`);
+    throw usageError(`--set ${text}: ${unknownNameMessage(`field of ${model.model}`, name, names)}`);
   }
   const { isOption, types, schema } = field;
   const isList = types.includes('array');
@@ -79,12 +79,12 @@ export function parseFieldSetting(model: Model, text: string): FieldSetting {
 
 function typedValue({ name, types }: Field, text: string): string | number | boolean {
   if (types.includes('boolean')) {
-    if (text !== 'true' && text !== 'false') throw wrongUsage(`--set ${name} must be true or false`);
+    if (text !== 'true' && text !== 'false') throw usageError(`--set ${name} must be true or false`);
     return text === 'true';
   }
   if (!types.includes('number') && !types.includes('integer')) return text;
   const number = Number(text);
-  if (text.trim() === '' || !Number.isFinite(number)) throw wrongUsage(`--set ${name} must be a number`);
+  if (text.trim() === '' || !Number.isFinite(number)) throw usageError(`--set ${name} must be a number`);
   return number;
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
 import { readServiceUrl } from '../../embedded/data-folder.ts';
-import { CommandError, commandLineToType } from '../command-output.ts';
+import { CommandError, commandLineAsTyped } from '../command-output.ts';
 
 export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string };
 
@@ -11,14 +11,15 @@ const keys = {
     setting: 'apiKey',
     what: 'API key',
     variable: 'VIDEOGEN_API_KEY',
-    hint: () => `To create a key, see "${commandLineToType('key', 'create', '--help')}" on the machine of the service.`,
+    hint: () =>
+      `To create a key, see "${commandLineAsTyped('key', 'create', '--help')}" on the machine of the service.`,
   },
   operator: {
     setting: 'operatorKey',
     what: "operator's key",
     variable: 'VIDEOGEN_OPERATOR_KEY',
     hint: () =>
-      `To create one, run this on the machine of the service: ${commandLineToType('operator', 'create', 'NAME')}`,
+      `To create one, run this on the machine of the service: ${commandLineAsTyped('operator', 'create', 'NAME')}`,
   },
 } as const;
 export type KeyHolderKind = keyof typeof keys;
@@ -54,5 +55,5 @@ export function keyHint(keyOf: KeyHolderKind = 'client'): string {
 }
 
 export function startHint(): string {
-  return `Is the service running? ${commandLineToType('start')} runs one here.`;
+  return `Is the service running? ${commandLineAsTyped('start')} runs one here.`;
 }

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
 import { type Config, catalogueSecretReader } from '../../config/config.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
-import { unservedModels } from '../../../catalogue/models/served-models.ts';
+import { unservedModels } from '../../../catalogue/models/models-served-by-workers.ts';
 import {
   compareWorkflowsWithServers,
   type WorkflowCheckResult,
@@ -13,13 +13,13 @@ import {
   setProviderSwitchAs,
 } from '../../../tasks/jobs/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/provider-status.ts';
-import { listWorkerReports } from '../../../catalogue/models/worker-reports.ts';
+import { listLiveWorkerReports } from '../../../catalogue/models/worker-reports.ts';
 import { addCommand } from '../add-command.ts';
 import { textParser } from '../arguments.ts';
-import { type CommandAnswer, alignColumns, wrongUsage } from '../command-output.ts';
-import { addProviderCheckCommand } from './provider-check-command.ts';
-import { addProviderTryCommand } from './provider-try-command.ts';
-import { commandLineActor, type CommandContext, type RunOnDatabase } from '../run-on-database.ts';
+import { type CommandAnswer, alignColumns, usageError } from '../command-output.ts';
+import { addOwnProtocolCheckCommand } from './own-protocol-check-command.ts';
+import { addProviderFileTryCommand } from './provider-file-try-command.ts';
+import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../run-on-database.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
   const provider = addCommand(program, 'provider').description(
@@ -34,15 +34,15 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
     .addArgument(new Argument('<state>').choices(providerSwitchPositions))
     .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textParser(500))
     .action(run(set));
-  addProviderTryCommand(program, provider);
-  addProviderCheckCommand(program, provider);
+  addProviderFileTryCommand(program, provider);
+  addOwnProtocolCheckCommand(program, provider);
 }
 
-async function list({ db, config }: CommandContext): Promise<CommandAnswer> {
+async function list({ db, config }: DatabaseAndConfig): Promise<CommandAnswer> {
   const providers = await readProviderStatuses(db, config.catalogue);
   const isOff = (name: string) => providers.some(({ provider, state }) => provider === name && state === 'off');
   const workflows = await checkedWorkflows(config, isOff);
-  const reports = await listWorkerReports(db);
+  const reports = await listLiveWorkerReports(db);
   const notSold = unservedModels(config.catalogue, reports);
   const refusals = [...new Set(reports.flatMap(({ refusal }) => refusal ?? []))];
   const [header = '', ...rows] = alignColumns(['PROVIDER', 'KIND', 'ORIGIN', 'STATE'], providers.map(providerRow));
@@ -76,13 +76,13 @@ async function checkedWorkflows(
 }
 
 async function set(
-  { db, config }: CommandContext,
+  { db, config }: DatabaseAndConfig,
   provider: string,
   state: ProviderSwitchPosition,
   { reason }: { reason: string },
 ): Promise<CommandAnswer> {
   const names = (await readProviderStatuses(db, config.catalogue)).map((one) => one.provider);
-  if (!names.includes(provider)) throw wrongUsage(`${provider}: ${unknownNameMessage('provider', provider, names)}`);
+  if (!names.includes(provider)) throw usageError(`${provider}: ${unknownNameMessage('provider', provider, names)}`);
   await setProviderSwitchAs(db, commandLineActor(), { provider, state, reason });
   return await list({ db, config });
 }

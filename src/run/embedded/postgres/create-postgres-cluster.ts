@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../../../platform/errors.ts';
-import { folderError } from '../../../platform/process/folder-and-port-errors.ts';
+import { explainFolderError } from '../../../platform/process/folder-and-port-errors.ts';
 import { createRandomSecretFile } from '../data-folder.ts';
 import type { SystemUser, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from '../server-log.ts';
@@ -25,7 +25,7 @@ export type ClusterOptions = {
 };
 
 /** Creates the cluster and its password unless they exist. Returns the password. */
-export async function ensureCluster(options: ClusterOptions): Promise<string> {
+export async function ensureClusterAndPassword(options: ClusterOptions): Promise<string> {
   const { folder } = options;
   const password = (await readSuperuserPassword(folder)) ?? (await createRandomSecretFile(passwordFileOf(folder)));
   // Leftovers of a start that was killed.
@@ -41,7 +41,7 @@ export async function readSuperuserPassword(folder: string): Promise<string | un
     return (await readFile(passwordFileOf(folder), 'utf8')).trim();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw folderError(error, folder, 'VIDEOGEN_DATA');
+    throw explainFolderError(error, folder, 'VIDEOGEN_DATA');
   }
 }
 

@@ -7,13 +7,13 @@ import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopO
 import { postgresSystemUser, preparePostgresBinaries } from './postgres-binaries.ts';
 import {
   clusterFolderOf,
-  ensureCluster,
+  ensureClusterAndPassword,
   postgresLogOf,
   clusterSpawnOptions,
   readSuperuserPassword,
   superuser,
 } from './create-postgres-cluster.ts';
-import { clearStalePid, findPostmaster, folderMark, recordedPostmaster } from './postmaster.ts';
+import { clearStalePid, findPostmaster, folderMarkSetting, recordedPostmaster } from './postmaster.ts';
 
 export type PostgresServer = SupervisedServer & {
   /** The address of the database `videogen` with its password; it survives restarts of the server. */
@@ -59,9 +59,9 @@ export async function startPostgres({
   const cluster = clusterFolderOf(folder);
   const account = await postgresSystemUser(cluster);
   const binaries = await preparePostgresBinaries(folder, account, log);
-  const password = await ensureCluster({ folder, binaries, account, log });
+  const password = await ensureClusterAndPassword({ folder, binaries, account, log });
   await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
-  const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
+  const settings = [...serverSettings, await folderMarkSetting(cluster)].flatMap((setting) => ['-c', setting]);
   const { dataArgument, options } = clusterSpawnOptions(cluster, account);
   let port = 0;
   const server = await startSupervisedServer({

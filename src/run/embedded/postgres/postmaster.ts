@@ -14,7 +14,7 @@ export type Postmaster = {
 };
 
 /** Returns a setting without effect that names the folder: the same for every path to it, and different for a copy. */
-export async function folderMark(cluster: string): Promise<string> {
+export async function folderMarkSetting(cluster: string): Promise<string> {
   const { dev, ino } = await stat(cluster, { bigint: true });
   return `${markName}${dev}:${ino}`;
 }
@@ -33,7 +33,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
   const recorded = await recordedPostmaster(cluster);
   if (recorded === undefined) return undefined;
   const words = (await commandLineOf(recorded.pid))?.split(' ') ?? [];
-  return words.includes(await folderMark(cluster)) ? recorded : undefined;
+  return words.includes(await folderMarkSetting(cluster)) ? recorded : undefined;
 }
 
 /** A dead server is reaped within this time. */
@@ -50,7 +50,7 @@ export async function clearStalePid(cluster: string): Promise<void> {
     if (recorded === undefined || !pidIsTaken(recorded.pid)) return;
     const command = await commandLineOf(recorded.pid);
     if (command === undefined && Date.now() < deadline) continue;
-    if (command !== undefined && mayServe(command, recorded.port, await folderMark(cluster))) return;
+    if (command !== undefined && mayServe(command, recorded.port, await folderMarkSetting(cluster))) return;
     return rm(join(cluster, 'postmaster.pid'), { force: true });
   }
 }

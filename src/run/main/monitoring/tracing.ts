@@ -1,14 +1,14 @@
 import type { Log } from '../../../platform/log/log.ts';
-import type { Drainable, Settings } from '../../config/settings-and-derived-values.ts';
-import type { Tracing } from './trace-export.ts';
+import type { DrainablePart, CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import type { TracingInterceptors } from './trace-export.ts';
 
-let current: Tracing | undefined;
+let current: TracingInterceptors | undefined;
 
 /**
  * Exports traces of this process if an OTLP endpoint is set, and loads OpenTelemetry only then. Call it before anything is traced, and
  * close it last.
  */
-export async function startTracing(settings: Pick<Settings, 'isTracing'>, log: Log): Promise<Drainable> {
+export async function startTracing(settings: Pick<CompleteSettings, 'isTracing'>, log: Log): Promise<DrainablePart> {
   if (!settings.isTracing) return { close: () => Promise.resolve() };
   const { exportTraces } = await import('./trace-export.ts');
   current = exportTraces(log);
@@ -16,6 +16,6 @@ export async function startTracing(settings: Pick<Settings, 'isTracing'>, log: L
   return current;
 }
 
-export function currentTracing(): Tracing | undefined {
+export function currentTracing(): TracingInterceptors | undefined {
   return current;
 }

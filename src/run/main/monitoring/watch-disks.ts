@@ -1,10 +1,10 @@
 import pTimeout from 'p-timeout';
-import type { Settings } from '../../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
 import type { PartName } from '../../../platform/process/process-part.ts';
 import { type DiskState, diskProblemOfCode, readDisk } from '../../../platform/process/disk.ts';
 import type { Log } from '../../../platform/log/log.ts';
-import { repeatUntilClosed } from '../../../platform/timing/repeat.ts';
+import { startRepeating } from '../../../platform/timing/repeat.ts';
 
 // While a disk that this process writes to is full, the process accepts no tasks and begins no work, and finishes what is under way. It
 // continues without a restart.
@@ -23,7 +23,7 @@ const checkLimitMs = 3_000;
 
 /** The folders that a process with these settings writes to. */
 export function writtenFoldersOf(
-  settings: Pick<Settings, 'workFolder' | 'resultStore' | 'resultStoreAlso' | 'embeddedFolders'>,
+  settings: Pick<CompleteSettings, 'workFolder' | 'resultStore' | 'resultStoreAlso' | 'embeddedFolders'>,
 ): Readonly<Record<string, string>> {
   const { workFolder, resultStore, resultStoreAlso, embeddedFolders } = settings;
   return {
@@ -55,7 +55,7 @@ export async function watchDisks({ part, folders, events, log, pauseMs }: Watche
   return {
     /** Reasons not to accept work, with the names of folders and without their paths; empty while all disks accept writes. */
     problems: () => problems,
-    ...repeatUntilClosed(pauseMs, check),
+    ...startRepeating(pauseMs, check),
   };
 }
 

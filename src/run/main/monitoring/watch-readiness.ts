@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '../../../platform/database/databa
 import { listMigrationsOfRelease } from '../../schema/migrator.ts';
 import { readSchemaState } from '../../schema/schema-state.ts';
 import { readRetentionMs } from '../../../temporal/connection/server-facts.ts';
-import { repeat } from '../../../platform/timing/repeat.ts';
+import { repeatUntilAborted } from '../../../platform/timing/repeat.ts';
 
 type WatchedParts = {
   readonly part: PartName;
@@ -53,7 +53,7 @@ export async function watchReadiness({ part, databaseUrl, temporal, events, log,
       reason = found;
     };
     const first = run();
-    return { first, ended: first.then(() => repeat(pauseMs, stopping.signal, run)), reason: () => reason };
+    return { first, ended: first.then(() => repeatUntilAborted(pauseMs, stopping.signal, run)), reason: () => reason };
   };
   const checks = [watch('database', 'database_checked', () => checkSchema(db, names, measured))];
   if (temporal !== undefined) checks.push(watch('Temporal', 'temporal_checked', () => findMissingNamespace(temporal)));

@@ -5,7 +5,7 @@ import { roles } from '../../../accounts/people/role.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 import { mailKinds, mailStates } from '../../../platform/mail/mail-texts.ts';
 import { linkPurposes } from '../../../accounts/sign-in/one-time-links.ts';
 import type { ChallengeKind } from '../../../accounts/sign-in/pending-challenges.ts';
@@ -61,8 +61,8 @@ create table api_keys (
   name text not null check (length(name) between 1 and 200),
   hash bytea not null unique check (length(hash) = 32),
   hint text not null,
-  scopes text[] not null check (scopes <@ array[${literalList(scopes).slice(1, -1)}]),
-  dialect text not null default 'native' check (dialect in ${literalList(dialects)}),
+  scopes text[] not null check (scopes <@ array[${literalListSql(scopes).slice(1, -1)}]),
+  dialect text not null default 'native' check (dialect in ${literalListSql(dialects)}),
   -- The models that it may use; null for all.
   models text[],
   -- Its identical creates within a minute are one task.
@@ -82,7 +82,7 @@ create table spend_caps (
   account_id uuid not null references accounts,
   subject_kind text not null check (subject_kind in ('key', 'member', 'account')),
   subject_id uuid not null,
-  period text not null check (period in ${literalList(capPeriods)}),
+  period text not null check (period in ${literalListSql(capPeriods)}),
   credits bigint not null check (credits >= 0),
   spent bigint not null check (spent >= 0),
   period_start timestamptz not null,
@@ -95,7 +95,7 @@ create table spend_caps (
 create table callback_secrets (
   id bigint generated always as identity primary key,
   account_id uuid not null references accounts,
-  purpose text not null default 'callback' check (purpose in ${literalList(secretPurposes)}),
+  purpose text not null default 'callback' check (purpose in ${literalListSql(secretPurposes)}),
   sealed text not null,
   shown_at timestamptz,
   expires_at timestamptz
@@ -107,7 +107,7 @@ create index callback_secrets_by_account on callback_secrets (account_id);
 create table event_endpoints (
   account_id uuid primary key references accounts,
   url text not null,
-  types text[] not null check (types <@ array[${literalList(eventTypes).slice(1, -1)}])
+  types text[] not null check (types <@ array[${literalListSql(eventTypes).slice(1, -1)}])
 );
 
 -- Clients' reference media in the result store. The row is written before the file and deleted after it.
@@ -115,7 +115,7 @@ create table uploads (
   id uuid primary key,
   account_id uuid not null references accounts,
   -- The name decides the kind of the file.
-  file_name text not null check (file_name in ${literalList(Object.keys(kindByStoredName))}),
+  file_name text not null check (file_name in ${literalListSql(Object.keys(kindByStoredName))}),
   bytes integer not null check (bytes > 0),
   -- Of what was received, once the file is stored; only for files in requests of other APIs, which may be repeated.
   sha256 bytea check (length(sha256) = 32),
@@ -150,7 +150,7 @@ create table start_credits (
 create table memberships (
   account_id uuid not null references accounts,
   user_id uuid not null references users,
-  role text not null check (role in ${literalList(roles)}),
+  role text not null check (role in ${literalListSql(roles)}),
   created_at timestamptz not null default now(),
   primary key (account_id, user_id)
 );
@@ -178,11 +178,11 @@ create index sessions_by_expiry on sessions (expires_at);
 create table one_time_links (
   id uuid primary key,
   hash bytea not null unique check (length(hash) = 32),
-  purpose text not null check (purpose in ${literalList(linkPurposes)}),
+  purpose text not null check (purpose in ${literalListSql(linkPurposes)}),
   -- Null for the setup only, where the person enters it.
   email text check (length(email) between 3 and 254),
   account_id uuid references accounts,
-  role text check (role in ${literalList(roles)}),
+  role text check (role in ${literalListSql(roles)}),
   makes_operator boolean not null default false,
   expires_at timestamptz not null,
   used_at timestamptz,
@@ -206,12 +206,12 @@ create index one_time_links_of_operators on one_time_links (id) where makes_oper
 -- E-mails that carry a link. They are deleted with it.
 create table mails (
   id uuid primary key,
-  kind text not null check (kind in ${literalList(mailKinds)}),
+  kind text not null check (kind in ${literalListSql(mailKinds)}),
   link_id uuid not null references one_time_links on delete cascade,
   recipient text not null check (length(recipient) between 3 and 254),
   -- The account whose owner caused it, if one did.
   account_id uuid references accounts,
-  state text not null default 'waiting' check (state in ${literalList(mailStates)}),
+  state text not null default 'waiting' check (state in ${literalListSql(mailStates)}),
   -- The path of the link, with its secret, encrypted; null once the mail no longer waits.
   sealed_path text,
   attempts integer not null default 0,
@@ -261,7 +261,7 @@ create index oidc_identities_by_user on oidc_identities (user_id);
 -- Challenges of passkeys, and requests to the identity provider. Each is consumed once.
 create table pending_proofs (
   hash bytea primary key check (length(hash) = 32),
-  kind text not null check (kind in ${literalList(proofKinds)}),
+  kind text not null check (kind in ${literalListSql(proofKinds)}),
   user_id uuid references users,
   details json not null,
   expires_at timestamptz not null

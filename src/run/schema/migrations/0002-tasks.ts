@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { taskStates } from '../../../catalogue/tasks/task.ts';
 import { maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 import { maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
 import { promptLexemesSql } from '../../../tasks/list/task-filter.ts';
-import { finishedCondition, unfinishedCondition } from '../../../catalogue/tasks/task-conditions.ts';
+import { finishedTaskSql, unfinishedTaskSql } from '../../../catalogue/tasks/task-state-sql.ts';
 
 /** Tasks, what is deleted of them, and what is added up from them; the log of requests. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -21,7 +21,7 @@ create table tasks (
   account_id uuid not null references accounts,
   model text not null,
   param json not null,
-  state text not null default 'waiting' check (state in ${literalList(taskStates)}),
+  state text not null default 'waiting' check (state in ${literalListSql(taskStates)}),
   credits_charged bigint not null check (credits_charged > 0),
   credits_refunded bigint not null default 0,
   -- The price of its model that it was charged.
@@ -58,7 +58,7 @@ create table tasks (
   constraint failed_is_refunded check (credits_refunded = case when state = 'fail' then credits_charged else 0 end),
   constraint failed_has_reason check ((state = 'fail') = (fail_code is not null) and (state = 'fail') = (fail_msg is not null)),
   constraint success_has_result check ((state = 'success') = (result is not null)),
-  constraint final_has_end check ((${finishedCondition}) = (completed_at is not null)),
+  constraint final_has_end check ((${finishedTaskSql}) = (completed_at is not null)),
   constraint one_maker check (key_id is null or user_id is null)
 ) with (fillfactor = 80);
 create unique index tasks_by_idempotency_key on tasks (account_id, idempotency_key) where idempotency_key is not null;
@@ -70,9 +70,9 @@ create index tasks_by_prompt on tasks using gin (${promptLexemesSql});
 create index tasks_failed_by_account on tasks (account_id, created_at desc, id desc) where state = 'fail';
 create index tasks_failed_by_creation on tasks (created_at desc, id desc) where state = 'fail';
 create index tasks_failed_by_code on tasks (fail_code, created_at desc, id desc) where state = 'fail';
-create index tasks_unfinished on tasks (created_at) where ${unfinishedCondition};
-create index tasks_unfinished_by_account on tasks (account_id, created_at desc, id desc) where ${unfinishedCondition};
-create index tasks_stuck on tasks (stuck_since) where stuck_since is not null and ${unfinishedCondition};
+create index tasks_unfinished on tasks (created_at) where ${unfinishedTaskSql};
+create index tasks_unfinished_by_account on tasks (account_id, created_at desc, id desc) where ${unfinishedTaskSql};
+create index tasks_stuck on tasks (stuck_since) where stuck_since is not null and ${unfinishedTaskSql};
 create index tasks_with_content on tasks (completed_at) where completed_at is not null and content_deleted_at is null;
 create index tasks_with_media on tasks (completed_at) where state = 'success' and media_deleted_at is null;
 create index tasks_failed_with_media on tasks (completed_at) where state = 'fail' and media_deleted_at is null;
@@ -94,7 +94,7 @@ begin
   return new;
 end $$;
 create trigger final_tasks_never_change before update on tasks
-  for each row when (old.${finishedCondition}) execute function refuse_change_of_final_task();
+  for each row when (old.${finishedTaskSql}) execute function refuse_change_of_final_task();
 -- A refund is taken off the caps that counted the charge. It runs after the statement that refunds, which then holds the account's lock and
 -- finds a cap that was set while it waited for that lock. A cap that has room again can be reached again.
 create function restore_caps() returns trigger language plpgsql as $$

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { ledgerKinds } from '../../../credits/ledger/ledger-entries.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
-import { maxPriceReasonLength } from '../../../credits/prices/prices.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { maxPriceReasonLength } from '../../../credits/prices/operator-prices.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
 
 /** The ledger, codes, and prices. */
@@ -12,7 +12,7 @@ create table ledger_entries (
   id bigint generated always as identity primary key,
   account_id uuid not null references accounts,
   task_id uuid references tasks,
-  kind text not null check (kind in ${literalList(ledgerKinds)}),
+  kind text not null check (kind in ${literalListSql(ledgerKinds)}),
   amount bigint not null,
   balance_after bigint not null,
   reason text check (length(reason) <= 500),

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import { capColumns } from '../../../accounts/limits/spend-caps.ts';
+import { capColumnsSql } from '../../../accounts/limits/spend-caps.ts';
 import { deliveryStates } from '../../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 
 /** Callbacks and events of accounts, and what triggers the events. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -16,11 +16,11 @@ create table callback_deliveries (
   -- Null for events that are about no task.
   task_id uuid references tasks,
   -- Null for callbacks.
-  event text check (event in ${literalList(eventTypes)}),
+  event text check (event in ${literalListSql(eventTypes)}),
   -- The data of an event that is about no task.
   details json,
   url text not null,
-  state text not null default 'pending' check (state in ${literalList(deliveryStates)}),
+  state text not null default 'pending' check (state in ${literalListSql(deliveryStates)}),
   -- The number of requested redeliveries. An attempt that began before a request does not end the delivery.
   redeliveries integer not null default 0 check (redeliveries >= 0),
   due_at timestamptz not null default now(),
@@ -75,7 +75,7 @@ begin
   select account_id, 'key.cap_reached', url, (
     select json_build_object('subject', subject, 'subjectId', "subjectId", 'period', period, 'cap', credits, 'spent', spent,
       'resetTime', floor(extract(epoch from "resetsAt") * 1000))
-    from (select ${capColumns} from (select new.*) spend_caps) cap
+    from (select ${capColumnsSql} from (select new.*) spend_caps) cap
   )
   from event_endpoints where account_id = new.account_id and 'key.cap_reached' = any (types);
   return null;

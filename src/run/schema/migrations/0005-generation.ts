@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import type { GenerationQueue } from '../../../catalogue/models/served-models.ts';
+import type { GenerationQueue } from '../../../catalogue/models/models-served-by-workers.ts';
 import {
   announcementLevels,
   maxAnnouncementLength,
   maxAnnouncementLinkLength,
 } from '../../../accounts/operators/announcement.ts';
 import { operatorActions } from '../../../accounts/operators/actors-and-actions.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 
 const generationQueues = ['generation', 'generation-remote'] as const satisfies readonly GenerationQueue[];
 
@@ -106,7 +106,7 @@ create index slot_waits_by_age on slot_waits (queued_at);
 -- The models that each worker can generate.
 create table worker_reports (
   worker_id uuid not null,
-  queue text not null check (queue in ${literalList(generationQueues)}),
+  queue text not null check (queue in ${literalListSql(generationQueues)}),
   models text[] not null,
   refusal text,
   seen_at timestamptz not null default now(),
@@ -133,7 +133,7 @@ create table operator_actions (
   -- The name at that time.
   actor text not null check (length(actor) between 1 and 254),
   request_id text,
-  action text not null check (action in ${literalList(operatorActions)}),
+  action text not null check (action in ${literalListSql(operatorActions)}),
   account_id uuid references accounts,
   task_id uuid references tasks,
   key_id uuid references api_keys,
@@ -154,7 +154,7 @@ create trigger operator_actions_change_by_erasure_only before update on operator
 create table announcements (
   only_row boolean primary key default true check (only_row),
   text text not null check (length(text) between 1 and ${maxAnnouncementLength}),
-  level text not null check (level in ${literalList(announcementLevels)}),
+  level text not null check (level in ${literalListSql(announcementLevels)}),
   link text check (length(link) <= ${maxAnnouncementLinkLength}),
   ends_at timestamptz
 );

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { paymentProviderNames, reversalKinds } from '../../../credits/payments/payment-provider.ts';
-import { grantObstacles, settlers, topUpStates } from '../../../credits/payments/top-ups.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { grantObstacles, settlementTriggers, topUpStates } from '../../../credits/payments/top-ups.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 
 /** Purchases of credits, their refunds and disputes, and their entries in the ledger. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -10,19 +10,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 create table top_ups (
   id uuid primary key,
   account_id uuid not null references accounts,
-  provider text not null check (provider in ${literalList(paymentProviderNames)}),
+  provider text not null check (provider in ${literalListSql(paymentProviderNames)}),
   is_test boolean not null,
   package text not null check (length(package) between 1 and 100),
   credits bigint not null check (credits > 0),
   -- The price in the smallest unit of the currency.
   currency text not null check (currency ~ '^[A-Z]{3}$'),
   minor_units bigint not null check (minor_units > 0),
-  state text not null default 'open' check (state in ${literalList(topUpStates)}),
+  state text not null default 'open' check (state in ${literalListSql(topUpStates)}),
   -- The provider's ids, once it has returned them.
   checkout_id text unique check (length(checkout_id) <= 255),
   payment_id text unique check (length(payment_id) <= 255),
   receipt_url text check (length(receipt_url) <= 2000),
-  settled_by text check (settled_by in ${literalList(settlers)}),
+  settled_by text check (settled_by in ${literalListSql(settlementTriggers)}),
   created_at timestamptz not null default now(),
   paid_at timestamptz,
   -- Counts changes of its reversals, so that an outdated view of the provider is never applied.
@@ -38,7 +38,7 @@ create table top_up_reversals (
   top_up_id uuid not null references top_ups,
   -- The provider's id of the refund or dispute.
   reference text not null check (length(reference) <= 255),
-  kind text not null check (kind in ${literalList(reversalKinds)}),
+  kind text not null check (kind in ${literalListSql(reversalKinds)}),
   minor_units bigint not null check (minor_units >= 0),
   -- False after the refund failed or the dispute was won.
   is_taken boolean not null,
@@ -51,7 +51,7 @@ create index top_up_reversals_open on top_up_reversals (top_up_id) where not is_
 -- Paid checkouts of this installation that could not be granted.
 create table ungranted_payments (
   checkout_id text primary key check (length(checkout_id) <= 255),
-  reason text not null check (reason in ${literalList(grantObstacles)}),
+  reason text not null check (reason in ${literalListSql(grantObstacles)}),
   top_up_id uuid not null,
   account_id uuid not null,
   found_at timestamptz not null default now()

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { ledgerKinds, refundKinds } from '../../../credits/ledger/ledger-entries.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 
 /** Successful tasks whose video fell short of the order, and the refund of the difference of the price. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -16,10 +16,10 @@ alter table tasks drop constraint failed_is_refunded, add constraint failed_is_r
 
 alter table ledger_entries
   drop constraint ledger_entries_kind_check,
-  add constraint ledger_entries_kind_check check (kind in ${literalList(ledgerKinds)}),
+  add constraint ledger_entries_kind_check check (kind in ${literalListSql(ledgerKinds)}),
   drop constraint task_fits_kind,
-  add constraint task_fits_kind check ((kind in ${literalList(['charge', ...refundKinds])}) = (task_id is not null));
+  add constraint task_fits_kind check ((kind in ${literalListSql(['charge', ...refundKinds])}) = (task_id is not null));
 drop index ledger_refunds_by_account;
-create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind in ${literalList(refundKinds)}`)
+create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind in ${literalListSql(refundKinds)}`)
     .execute(db);
 }

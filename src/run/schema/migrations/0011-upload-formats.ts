@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { kindByStoredName } from '../../../media/references/upload-rules.ts';
-import { literalList } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 
 /** More formats of uploaded files, and the size of images, which is checked before the charge; null for files of an earlier release. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -8,7 +8,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .raw(`
 alter table uploads
   drop constraint uploads_file_name_check,
-  add constraint uploads_file_name_check check (file_name in ${literalList(Object.keys(kindByStoredName))}),
+  add constraint uploads_file_name_check check (file_name in ${literalListSql(Object.keys(kindByStoredName))}),
   add column width_px integer check (width_px > 0),
   add column height_px integer check (height_px > 0),
   add constraint uploads_size_check check ((width_px is null) = (height_px is null))`)

@@ -10,7 +10,7 @@ import {
   limitCodeAttempts,
   limitReads,
   limitSignIns,
-  rateKeyOf,
+  rateLimitKeyOfCaller,
 } from '../../../../src/api/core/limits/rate-limits.ts';
 
 test('each caller has its own quota, and gets it back evenly', () => {
@@ -102,8 +102,11 @@ test('sign-ins, pages of share links, provider tests and invalid codes have rate
 
 test('a key counts for its account, a person for themselves, and a sign-in for its address', () => {
   const caller = { accountId: 'account', scopes: [], suspended: false, dialect: 'native' } as const;
-  assert.equal(rateKeyOf({ ...caller, by: { kind: 'key', keyId: 'key' } }), 'account');
-  assert.equal(rateKeyOf({ ...caller, by: { kind: 'person', userId: 'user', email: '', isRecent: true } }), 'user');
+  assert.equal(rateLimitKeyOfCaller({ ...caller, by: { kind: 'key', keyId: 'key' } }), 'account');
+  assert.equal(
+    rateLimitKeyOfCaller({ ...caller, by: { kind: 'person', userId: 'user', email: '', isRecent: true } }),
+    'user',
+  );
   const limiter = createRateLimiter({ quota: 1, windowMs: 60_000 }, () => 0);
   // The part of a context that the function reads.
   const from = (address: string) => ({ state: { clientAddress: () => address } }) as unknown as Context;

@@ -5,7 +5,7 @@ import {
   maxAccountUploadsAtOnce,
   withUploadSlot,
 } from '../../../../src/api/core/limits/upload-slots.ts';
-import { maxUploadBytes } from '../../../../src/media/references/upload-rules.ts';
+import { maxUploadBytesOfKind } from '../../../../src/media/references/upload-rules.ts';
 
 const busy = { code: 'uploads_busy' };
 const refused = (accountId: string, bytes = 1) =>
@@ -54,7 +54,7 @@ test('uploads at once may send so many bytes together', async (t) => {
 });
 
 test('four videos of the largest size are received at once, and not a byte more', async (t) => {
-  for (const account of ['a', 'b', 'c', 'd']) hold(t, account, maxUploadBytes('video'));
+  for (const account of ['a', 'b', 'c', 'd']) hold(t, account, maxUploadBytesOfKind('video'));
   await refused('e', 1);
 });
 

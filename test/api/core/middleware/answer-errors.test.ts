@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import { answerErrors } from '../../../../src/api/core/middleware/answer-errors.ts';
 import type { Context } from '../../../../src/api/core/request-context.ts';
-import { StoreUnavailable } from '../../../../src/media/store/result-store.ts';
+import { StoreUnavailableError } from '../../../../src/media/store/result-store.ts';
 
 type Given = { readonly path?: string; readonly headerSent?: boolean; readonly diskProblem?: string };
 
@@ -69,7 +69,7 @@ test('a crash is an error in the log, a failure with a cause a warning, and a re
   const failed = { requestId: 'request', errorCode: 'task_not_found', error };
   assert.deepEqual(await linesOf(new HttpError('task_not_found', { cause })), [['warn', 'request failed', failed]]);
   assert.deepEqual(await linesOf(new HttpError('task_not_found')), []);
-  const full = await answerOf(new StoreUnavailable('lost'), { diskProblem: 'full' });
+  const full = await answerOf(new StoreUnavailableError('lost'), { diskProblem: 'full' });
   assert.deepEqual([full.state, full.status], [{ requestId: 'request', errorCode: 'disk_full' }, 503]);
 });
 

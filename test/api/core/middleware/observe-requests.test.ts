@@ -4,8 +4,8 @@ import { EventEmitter } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import type { Logger } from 'pino';
 import {
-  observeRequests,
-  type RequestFinished,
+  logAndMeasureRequests,
+  type RequestFinishedEvent,
   traceRequests,
 } from '../../../../src/api/core/middleware/observe-requests.ts';
 import type { Context, RequestState } from '../../../../src/api/core/request-context.ts';
@@ -56,13 +56,13 @@ async function observed(t: TestContext, given: Given) {
   t.mock.timers.enable({ apis: ['Date'], now: 5_000 });
   const lines: unknown[] = [];
   const ofAccounts: FinishedRequest[] = [];
-  const events: RequestFinished[] = [];
+  const events: RequestFinishedEvent[] = [];
   const note = (level: string) => (line: object, msg: string) => void lines.push([level, msg, line]);
   // The levels that the middleware uses.
   const log = { debug: note('debug'), info: note('info'), warn: note('warn') } as unknown as Logger;
   const { ctx, end, set } = requestOf(given);
   const requestLog = { add: (request: FinishedRequest) => void ofAccounts.push(request), drain: noted };
-  const observe = observeRequests(log, requestLog, { emit: (event) => void events.push(event) });
+  const observe = logAndMeasureRequests(log, requestLog, { emit: (event) => void events.push(event) });
   await observe(ctx, noted);
   assert.deepEqual([lines, ofAccounts, events], [[], [], []], 'nothing before the end');
   mocked.mock.mockImplementation(() => 2_234.5);

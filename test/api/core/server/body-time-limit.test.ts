@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { allowSlowBody, limitBodyTime } from '../../../../src/api/core/server/body-time-limit.ts';
+import { allowSlowBody, callWhenBodyIsLate } from '../../../../src/api/core/server/body-time-limit.ts';
 
 function request(headers: Readonly<Record<string, string>>): IncomingMessage {
   return Object.assign(new IncomingMessage(new Socket()), { headers });
@@ -18,7 +18,7 @@ test('a body that is not complete in time is late, unless it may be slow or ther
     complete: Object.assign(request({ 'content-length': '5' }), { complete: true }),
     'of an upload': request({ 'content-length': '5' }),
   };
-  for (const [name, one] of Object.entries(requests)) limitBodyTime(one, 1_000, () => late.push(name));
+  for (const [name, one] of Object.entries(requests)) callWhenBodyIsLate(one, 1_000, () => late.push(name));
   t.mock.timers.tick(999);
   assert.deepEqual(late, []);
   allowSlowBody(requests['of an upload']);

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { Context } from '../../../../src/api/core/request-context.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
-import { isMultipartForm, saveFormFile } from '../../../../src/api/core/server/form-file.ts';
+import { isMultipartForm, saveOnlyFileOfForm } from '../../../../src/api/core/server/form-file.ts';
 
 let folder: string;
 let saved = 0;
@@ -25,7 +25,7 @@ const contextOf = (body: string, contentType = type) => {
 /** The bytes of the only file of a form. */
 async function fileOf(body: string, maxBytes = body.length): Promise<string> {
   const path = join(folder, String((saved += 1)));
-  await saveFormFile(contextOf(body), path, maxBytes);
+  await saveOnlyFileOfForm(contextOf(body), path, maxBytes);
   await assert.rejects(access(`${path}.form`), { code: 'ENOENT' });
   return readFile(path, 'latin1');
 }
@@ -76,8 +76,8 @@ test('a form that is too large is refused, and no file is replaced', async () =>
   assert.equal(await fileOf(form, form.length), 'a');
   await refused(form, 'body_too_large', form.length - 1);
   const path = join(folder, 'existing');
-  await saveFormFile(contextOf(form), path, form.length);
-  await assert.rejects(saveFormFile(contextOf(file('b') + end), path, form.length), { code: 'EEXIST' });
+  await saveOnlyFileOfForm(contextOf(form), path, form.length);
+  await assert.rejects(saveOnlyFileOfForm(contextOf(file('b') + end), path, form.length), { code: 'EEXIST' });
   assert.equal(await readFile(path, 'latin1'), 'a');
 });
 

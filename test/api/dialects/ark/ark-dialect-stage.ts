@@ -4,7 +4,7 @@ import { scopes as everyScope, type Scope } from '../../../../src/accounts/keys/
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
 import type { Model } from '../../../../src/catalogue/models/model.ts';
-import { type ModelInput, standardInput } from '../../../../src/catalogue/input/task-input.ts';
+import { type ModelInput, standardModelInput } from '../../../../src/catalogue/input/task-input.ts';
 import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { madeUpMeasures, standardPrice } from '../../../support/tasks/tasks.ts';
@@ -13,7 +13,7 @@ export const tasksPath = '/api/v3/contents/generations/tasks';
 
 const input: ModelInput = {
   fields: {
-    ...standardInput.fields,
+    ...standardModelInput.fields,
     resolution: { values: ['720p', '2160p'] },
     firstFrameUrl: {},
     lastFrameUrl: { requires: ['firstFrameUrl'] },
@@ -37,9 +37,9 @@ const terms = {
 };
 const models: readonly Model[] = [
   { model: 'seedance', title: 'All fields', aliases: ['doubao-seedance-2-0-260128'], input, ...terms },
-  { model: 'plain', title: 'Few fields', input: standardInput, ...terms },
+  { model: 'plain', title: 'Few fields', input: standardModelInput, ...terms },
   { model: 'wordless', title: 'No prompt', input: withoutPrompt, ...terms },
-  { model: 'frames', title: 'Last frames', input: standardInput, lastFrame: true, ...terms },
+  { model: 'frames', title: 'Last frames', input: standardModelInput, lastFrame: true, ...terms },
 ];
 
 export type Json = Readonly<Record<string, unknown>>;

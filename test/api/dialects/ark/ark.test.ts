@@ -4,7 +4,7 @@ import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
 import { findDelivery } from '../../../../src/tasks/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../../../src/api/dialects/shapes.ts';
 import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
-import { beginGeneration } from '../../../../src/tasks/task-rows.ts';
+import { beginGenerationAttempt } from '../../../../src/tasks/task-rows.ts';
 import { presentTask } from '../../../../src/api/tasks/task-view.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import { testCreateFailures } from '../shape-failures.ts';
@@ -66,7 +66,7 @@ test('a task that failed or took too long is `failed` with our code, because cli
 test('DELETE cancels a task in any unfinished state with a refund', async () => {
   const { created, get, remove, balance } = await client();
   const [queued, running] = [await created({}), await created({})];
-  await beginGeneration(db(), running);
+  await beginGenerationAttempt(db(), running);
   assert.equal((await get(running)).body['status'], 'running');
   for (const id of [queued, running]) {
     assert.deepEqual((await remove(id)).body, {});
@@ -121,7 +121,7 @@ describe('the list', () => {
     const foreign = await other.created({});
     const [queued, running, done, failed, cancelled] = await Promise.all([1, 2, 3, 4, 5].map(() => created({})));
     const plain = await created({ model: 'plain' });
-    await beginGeneration(db(), running ?? '');
+    await beginGenerationAttempt(db(), running ?? '');
     await succeeded(done ?? '');
     await failAndRefund(db(), failed ?? '', { failCode: 'timeout', failMsg: 'x' }, { terminatesAfterMs: 0 });
     await remove(cancelled ?? '');

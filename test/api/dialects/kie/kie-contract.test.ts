@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCatalogueFile } from '../../../../src/catalogue/file/catalogue-file.ts';
-import { markMediaDeleted } from '../../../../src/tasks/end/expired-media.ts';
+import { readCatalogueOrThrow } from '../../../../src/catalogue/file/read-catalogue-file.ts';
+import { markMediaDeleted } from '../../../../src/tasks/end/expired-media-rows.ts';
 import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { assertRefused } from '../../../support/service/http-client.ts';
 import { startHttpService } from '../../../support/service/http-service.ts';
@@ -68,7 +68,7 @@ test('200 a record has the name of the create, also when that is a built-in alia
   const entry = { title: 'Ours', prices: [{ creditsPerSecond: 10 }] };
   const named = [{ model: 'bytedance/seedance-2', ...entry, aliases: ['house-model'] }];
   const file = { models: [...named, { model: 'videogen-2.0', ...entry }] };
-  const catalogue = readCatalogueFile({ path: 'models.json', readText: () => JSON.stringify(file) });
+  const catalogue = readCatalogueOrThrow({ path: 'models.json', readText: () => JSON.stringify(file) });
   const own = await startHttpService({ catalogue: () => catalogue, database: service().database });
   try {
     const { kie, native } = await newAccount();

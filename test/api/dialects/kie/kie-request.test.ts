@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInCatalogue } from '../../../../src/catalogue/file/catalogue-file.ts';
-import { createTaskRequestParser, translateRequest } from '../../../../src/tasks/accept/parse-task-request.ts';
+import { builtInCatalogue } from '../../../../src/catalogue/file/read-catalogue-file.ts';
+import { createTaskRequestParser, translateAndParseRequest } from '../../../../src/tasks/accept/parse-task-request.ts';
 import { presentKieTask } from '../../../../src/api/dialects/kie/kie-record.ts';
 import { translateKieRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
 
@@ -20,7 +20,7 @@ function parse(input: unknown, rest: Readonly<Record<string, unknown>> = {}) {
 
 function translated(input: Readonly<Record<string, unknown>>, offer = catalogue, parseTaskRequest = parseOurs) {
   const deps = { catalogue: () => offer, parseTaskRequest };
-  const request = translateRequest({ input, translate: translateKieRequest }, deps);
+  const request = translateAndParseRequest({ input, translate: translateKieRequest }, deps);
   return request.ok ? ({ ok: true, param: request.param } as const) : request;
 }
 

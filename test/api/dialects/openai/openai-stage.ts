@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { modelInputSchema } from '../../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../../src/catalogue/input/model-input-schema.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';

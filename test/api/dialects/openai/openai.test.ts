@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
 import { startHttpService } from '../../../support/service/http-service.ts';
-import { markMediaDeleted } from '../../../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../../../src/tasks/end/expired-media-rows.ts';
 import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import { entryKinds } from '../../../support/tasks/tasks.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { modelInputSchema } from '../../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../../src/catalogue/input/model-input-schema.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 
 const [first] = defaultModels;

@@ -6,7 +6,7 @@ import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
 import { findDelivery } from '../../../../src/tasks/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../../../src/api/dialects/shapes.ts';
 import { signWebhook } from '../../../../src/platform/outbound/webhook-signature.ts';
-import { markMediaDeleted } from '../../../../src/tasks/end/expired-media.ts';
+import { markMediaDeleted } from '../../../../src/tasks/end/expired-media-rows.ts';
 import { taskRecord } from '../../../../src/tasks/public-record.ts';
 import { completeTask, failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { text } from 'node:stream/consumers';
 import { isStripeTestKey } from '../../../../src/credits/payments/stripe/stripe-provider.ts';
-import { PaymentsUnavailable } from '../../../../src/credits/payments/payment-provider.ts';
+import { PaymentsUnavailableError } from '../../../../src/credits/payments/payment-provider.ts';
 import { type RestartableServer, send, startRestartableServer } from '../../../fakes/restartable-server.ts';
 import { providerAt, serviceUrl } from '../payment-stage.ts';
 
@@ -120,7 +120,7 @@ test('a checkout is created once per order, for a price of ours or of Stripe', a
 test('a checkout without an address or without a price is not taken for another one', async () => {
   const { order: ordered, ...urls } = { order, title: 'Starter', successUrl: serviceUrl, cancelUrl: serviceUrl };
   answer = () => ({ body: { ...session, url: null } });
-  await assert.rejects(provider().createCheckout({ order: ordered, ...urls }), PaymentsUnavailable);
+  await assert.rejects(provider().createCheckout({ order: ordered, ...urls }), PaymentsUnavailableError);
   answer = () => ({ body: { ...session, currency: null, amount_total: null } });
   const { currency, minorUnits } = await provider().createCheckout({ order: ordered, ...urls });
   assert.deepEqual([currency, minorUnits], ['', 0]);
@@ -136,8 +136,8 @@ test('a checkout is read with its order, state and receipt, as a refusal or as m
   assert.equal(await provider().readCheckout('cs_1'), undefined);
   assert.equal(await provider().readReversals('pi_1', order), undefined);
   answer = () => ({ status: 404, body: { error: { type: 'invalid_request_error' } } });
-  await assert.rejects(provider().readCheckout('cs_1'), PaymentsUnavailable);
-  await assert.rejects(provider().readReversals('pi_1', order), PaymentsUnavailable);
+  await assert.rejects(provider().readCheckout('cs_1'), PaymentsUnavailableError);
+  await assert.rejects(provider().readReversals('pi_1', order), PaymentsUnavailableError);
 });
 
 const unpaid = { payment_status: 'unpaid' };
@@ -382,7 +382,7 @@ test('a checkout is ended at Stripe', async () => {
     ['POST /v1/checkout/sessions/cs_1/expire'],
   );
   answer = () => page([]);
-  await assert.rejects(provider().expireCheckout('cs_1'), PaymentsUnavailable);
+  await assert.rejects(provider().expireCheckout('cs_1'), PaymentsUnavailableError);
 });
 
 test('a secret key is one of test mode by its second part', () => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   callBucket,
-  callBucketForFile,
+  callBucketAllowingMissing,
   isRangeNotSatisfiable,
-  setupErrorOf,
+  setupErrorUnlessTemporary,
 } from '../../../../src/media/store/s3/s3-client.ts';
 import type { BucketLocation } from '../../../../src/media/store/store-location.ts';
 
@@ -35,24 +35,27 @@ const corrections: Readonly<Record<string, RegExp>> = {
 
 test('an error that an operator has to correct says what, also without a status', () => {
   for (const [code, expected] of Object.entries(corrections))
-    assert.match(setupErrorOf(answered(code), location)?.message ?? '', expected, code);
+    assert.match(setupErrorUnlessTemporary(answered(code), location)?.message ?? '', expected, code);
 });
 
 test('outages, and statuses that pass, are no fault of the settings; any other refusal is', () => {
   for (const status of [408, 425, 429, 500, 503, undefined])
-    assert.equal(setupErrorOf(answered('Any', status), location), undefined, String(status));
+    assert.equal(setupErrorUnlessTemporary(answered('Any', status), location), undefined, String(status));
   for (const status of [400, 404, 409, 424, 426, 428, 430, 499])
-    assert.match(setupErrorOf(answered('Any', status), location)?.message ?? '', /refuses the request: of the store/);
+    assert.match(
+      setupErrorUnlessTemporary(answered('Any', status), location)?.message ?? '',
+      /refuses the request: of the store/,
+    );
 });
 
 test('the message has the store, the code and what to correct, also without a region', () => {
   const cause = answered('NoSuchBucket', 404);
-  const { message, cause: kept } = setupErrorOf(cause, { ...location, prefix: 'a/' }) ?? assert.fail();
+  const { message, cause: kept } = setupErrorUnlessTemporary(cause, { ...location, prefix: 'a/' }) ?? assert.fail();
   const start = 'The result store s3://videos/a cannot be used (NoSuchBucket). ';
   assert.equal(message, `${start}The bucket does not exist. Create it, or correct RESULT_STORE.`);
   assert.equal(kept, cause);
   assert.match(
-    setupErrorOf(new Error('Region is missing'), location)?.message ?? '',
+    setupErrorUnlessTemporary(new Error('Region is missing'), location)?.message ?? '',
     /Set AWS_REGION to the region of/,
   );
 });
@@ -63,15 +66,15 @@ test('a range is not satisfiable by its code or by its status', () => {
 });
 
 test('a request that fails says which one, and why; a missing file is no failure', async () => {
-  const failing = (cause: unknown) => callBucketForFile(location, 'get', () => Promise.reject(cause));
+  const failing = (cause: unknown) => callBucketAllowingMissing(location, 'get', () => Promise.reject(cause));
   const failed = (cause: unknown, why: string) => {
     const message = `get failed in the result store s3://videos: ${why}`;
-    return assert.rejects(failing(cause), { name: 'StoreUnavailable', message, cause });
+    return assert.rejects(failing(cause), { name: 'StoreUnavailableError', message, cause });
   };
   await failed(answered('Any', 503), 'of the store');
   await failed('a text', 'a text');
   const refusal = answered('Any', 404);
-  await failed(refusal, setupErrorOf(refusal, location)?.message ?? '');
+  await failed(refusal, setupErrorUnlessTemporary(refusal, location)?.message ?? '');
   assert.equal(await failing(answered('NoSuchKey', 404)), undefined);
   await assert.rejects(
     callBucket(location, 'check', () => failing(answered('Any'))),

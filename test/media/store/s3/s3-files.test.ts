@@ -167,10 +167,10 @@ describe('a bucket and its server', { skip }, () => {
         assert.match(error.message, sentence);
         return true;
       });
-      await assert.rejects(files.put(key, await bytesIn('v', Buffer.from('v'))), { name: 'StoreUnavailable' });
-      await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailable' });
-      await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailable' });
-      await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailable' });
+      await assert.rejects(files.put(key, await bytesIn('v', Buffer.from('v'))), { name: 'StoreUnavailableError' });
+      await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailableError' });
+      await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailableError' });
+      await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailableError' });
       assert.deepEqual(await namesIn(location), []);
     });
   }
@@ -183,21 +183,23 @@ describe('a bucket and its server', { skip }, () => {
       name: 'SetupError',
       message: /NoSuchBucket.*The bucket does not exist\. Create it/,
     });
-    await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailable' });
-    await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailable' });
-    await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailable' });
-    await assert.rejects(files.put(key, await bytesIn('v', Buffer.from('v'))), { name: 'StoreUnavailable' });
+    await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailableError' });
+    await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailableError' });
+    await assert.rejects(files.move([{ from: 'staging/1/video.mp4', to: key }]), { name: 'StoreUnavailableError' });
+    await assert.rejects(files.put(key, await bytesIn('v', Buffer.from('v'))), { name: 'StoreUnavailableError' });
   });
 
   test('a store that nobody reaches is no fault of the installation', async () => {
     const s3 = { ...server.s3, endpoint: 'http://127.0.0.1:1' };
-    await assert.rejects(checkBucket({ location: newLocation(), s3 }, { writes: true }), { name: 'StoreUnavailable' });
+    await assert.rejects(checkBucket({ location: newLocation(), s3 }, { writes: true }), {
+      name: 'StoreUnavailableError',
+    });
   });
 
   test('an upload that fails closes its file', { skip: process.platform !== 'linux' }, async () => {
     const { files } = newFiles({ endpoint: 'http://127.0.0.1:1' });
     const path = await bytesIn('unsent', randomBytes(20 * 1024 * 1024));
-    await assert.rejects(files.put(key, path), { name: 'StoreUnavailable' });
+    await assert.rejects(files.put(key, path), { name: 'StoreUnavailableError' });
     await waitFor('the end of its descriptor', async () => ((await openFiles()).includes(path) ? undefined : true));
   });
 
@@ -214,13 +216,13 @@ describe('a bucket and its server', { skip }, () => {
     const { files } = newFiles({ endpoint: proxy.endpoint }, location);
     const path = await bytesIn('stalled', randomBytes(20 * 1024 * 1024));
     proxy.stallAfter(1024 * 1024);
-    await assert.rejects(impatient.put(key, path), { name: 'StoreUnavailable' });
+    await assert.rejects(impatient.put(key, path), { name: 'StoreUnavailableError' });
     assert.equal(await newFiles({}, location).files.sizeOf(key), undefined);
     proxy.stallAfter(Infinity);
     await files.put(key, path);
     proxy.stallAfter(1024 * 1024);
     const target = join(scratch, 'stalled-back');
-    await assert.rejects(impatient.fetchTo(key, target), { name: 'StoreUnavailable' });
+    await assert.rejects(impatient.fetchTo(key, target), { name: 'StoreUnavailableError' });
     await assert.rejects(stat(target), { code: 'ENOENT' });
     proxy.stallAfter(Infinity);
     assert.equal(await files.fetchTo(key, target), true);
@@ -236,7 +238,7 @@ describe('a bucket and its server', { skip }, () => {
       await files.put(key, await bytesIn('fits', Buffer.from('fits')));
       for (const megabytes of [2, 20])
         await assert.rejects(files.put(key, await bytesIn('big', randomBytes(megabytes * 1024 * 1024))), {
-          name: 'StoreUnavailable',
+          name: 'StoreUnavailableError',
         });
       const target = join(scratch, 'fits-back');
       await files.fetchTo(key, target);
@@ -255,7 +257,7 @@ describe('a bucket and its server', { skip }, () => {
       const behindProxy = createS3Files({ location, s3: { ...dying.s3, endpoint: proxy.endpoint } });
       const path = await bytesIn('dying', randomBytes(40 * 1024 * 1024));
       proxy.stallAfter(20 * 1024 * 1024);
-      const putting = assert.rejects(behindProxy.put(key, path), { name: 'StoreUnavailable' });
+      const putting = assert.rejects(behindProxy.put(key, path), { name: 'StoreUnavailableError' });
       await waitFor('the middle of the upload', () => proxy.stalled() > 0);
       await dying.kill();
       await putting;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../../../src/platform/outbound/guarded-client.ts';
-import { createHostLookup } from '../../../../src/platform/outbound/guard/host-lookup.ts';
+import { createDnsOrSystemLookup } from '../../../../src/platform/outbound/guard/host-lookup.ts';
 import { hostileNameServer, type HostileNameServer } from '../../../support/hostile/hostile-name-server.ts';
 
 const never = new AbortController().signal;
@@ -22,7 +22,7 @@ async function withNameServer(
 
 test('the name of a stranger is asked of DNS, and all its addresses are told', async () => {
   await withNameServer(['8.8.8.8', '127.0.0.1'], async ({ server, asked }) => {
-    const lookup = createHostLookup(parseAllowList(''), [server]);
+    const lookup = createDnsOrSystemLookup(parseAllowList(''), [server]);
     assert.deepEqual((await lookup('hostile.example', never)).toSorted(), ['127.0.0.1', '8.8.8.8']);
     assert.ok(asked() >= 2, 'IPv4 and IPv6');
   });
@@ -31,7 +31,7 @@ test('the name of a stranger is asked of DNS, and all its addresses are told', a
 test('a name whose DNS answer mixes a public and a private address is blocked', async () => {
   await withNameServer(['8.8.8.8', '127.0.0.1'], async ({ server }) => {
     const allow = parseAllowList('');
-    const client = createGuardedClient({ allow, lookup: createHostLookup(allow, [server]) });
+    const client = createGuardedClient({ allow, lookup: createDnsOrSystemLookup(allow, [server]) });
     await assert.rejects(client.post('http://hostile.example/', postOptions), { kind: 'blocked' });
   });
 });
@@ -50,14 +50,14 @@ test('a name with more than 64 addresses is refused before any of them is checke
 
 test('a name without addresses is an error', async () => {
   await withNameServer([], async ({ server }) => {
-    await assert.rejects(createHostLookup(parseAllowList(''), [server])('empty.example', never), /ENODATA/);
+    await assert.rejects(createDnsOrSystemLookup(parseAllowList(''), [server])('empty.example', never), /ENODATA/);
   });
 });
 
 test('a look-up at a silent name server ends with the signal', async () => {
   await withNameServer(undefined, async ({ server }) => {
     const stop = new AbortController();
-    const answer = createHostLookup(parseAllowList(''), [server])('silent.example', stop.signal);
+    const answer = createDnsOrSystemLookup(parseAllowList(''), [server])('silent.example', stop.signal);
     stop.abort();
     await assert.rejects(answer, /ECANCELLED/);
   });
@@ -65,7 +65,7 @@ test('a look-up at a silent name server ends with the signal', async () => {
 
 test('an allowed name is asked of the system, which knows the hosts file', async () => {
   await withNameServer(['8.8.8.8'], async ({ server, asked }) => {
-    const addresses = await createHostLookup(parseAllowList('localhost'), [server])('localhost', never);
+    const addresses = await createDnsOrSystemLookup(parseAllowList('localhost'), [server])('localhost', never);
     assert.ok(addresses.every((address) => address === '127.0.0.1' || address === '::1'));
     assert.equal(asked(), 0);
   });

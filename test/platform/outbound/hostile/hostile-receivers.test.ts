@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls';
 import { test } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/guarded-client.ts';
-import { OutboundError, type OutboundKind } from '../../../../src/platform/outbound/outbound-error.ts';
+import { OutboundError, type OutboundErrorKind } from '../../../../src/platform/outbound/outbound-error.ts';
 import { testCertificate, testKey } from '../../../support/hostile/hostile-certificate.ts';
 import {
   answering,
@@ -51,7 +51,7 @@ function secured(then: (socket: Socket) => void): (socket: Socket) => void {
   };
 }
 
-const misbehaviours: readonly [string, (socket: Socket) => void, 'http' | 'https', OutboundKind][] = [
+const misbehaviours: readonly [string, (socket: Socket) => void, 'http' | 'https', OutboundErrorKind][] = [
   ['never answers', (socket) => void socket.resume(), 'http', 'timeout'],
   ['sends its headers a byte at a time', neverEnding('HTTP/1.1 200 OK\r\nx: ', 'x', 20), 'http', 'timeout'],
   ['sends endless headers', neverEnding('HTTP/1.1 200 OK\r\n', `x: ${'y'.repeat(1000)}\r\n`, 0), 'http', 'protocol'],

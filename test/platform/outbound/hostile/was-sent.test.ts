@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { parseAllowList } from '../../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../../../src/platform/outbound/guarded-client.ts';
-import { OutboundError, type OutboundKind } from '../../../../src/platform/outbound/outbound-error.ts';
+import { OutboundError, type OutboundErrorKind } from '../../../../src/platform/outbound/outbound-error.ts';
 import { isOneOfAddresses } from '../../../../src/platform/outbound/send-request.ts';
 import { answering, hostileReceiver } from '../../../support/hostile/hostile-receivers.ts';
 import { untilTurn } from '../../../support/until-turn.ts';
@@ -138,9 +138,9 @@ test('a socket is where it should be only at one of the checked addresses, in an
 });
 
 test('an error is certain that nothing was sent only if it comes before the request, unless it says so itself', () => {
-  const before: readonly OutboundKind[] = ['blocked', 'dns', 'connect', 'tls', 'busy', 'timeout', 'aborted'];
-  const after: readonly OutboundKind[] = ['closed', 'protocol', 'redirect', 'too_large', 'encoding'];
-  const wasSent = (kind: OutboundKind) => new OutboundError(kind, 'a test').wasSent;
+  const before: readonly OutboundErrorKind[] = ['blocked', 'dns', 'connect', 'tls', 'busy', 'timeout', 'aborted'];
+  const after: readonly OutboundErrorKind[] = ['closed', 'protocol', 'redirect', 'too_large', 'encoding'];
+  const wasSent = (kind: OutboundErrorKind) => new OutboundError(kind, 'a test').wasSent;
   assert.deepEqual([before.map(wasSent), after.map(wasSent)], [before.map(() => false), after.map(() => true)]);
   assert.equal(new OutboundError('timeout', 'a test', undefined, true).wasSent, true);
   assert.equal(new OutboundError('too_large', 'a test', undefined, false).wasSent, false);

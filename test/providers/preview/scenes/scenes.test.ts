@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { withDefaults } from '../../../../src/catalogue/input/task-input.ts';
-import { layersGraph } from '../../../../src/providers/preview/compose-layers.ts';
+import { layersFilterGraph } from '../../../../src/providers/preview/layers-filter-graph.ts';
 import { between, choose, createRandom, filmSeed } from '../../../../src/providers/preview/film-random.ts';
-import { shotTime } from '../../../../src/providers/preview/photographs.ts';
+import { layerTimeOfShot } from '../../../../src/providers/preview/photograph-layers.ts';
 import { encoderArguments } from '../../../../src/providers/preview/render-film.ts';
-import { choosePalette, gradient, colorOnScale } from '../../../../src/providers/preview/scenes/drawing.ts';
+import { choosePalette, svgGradient, colorOnScale } from '../../../../src/providers/preview/scenes/drawing.ts';
 import { randomSceneDrawings } from '../../../../src/providers/preview/scenes/scenes.ts';
 
 // A request gives the same film in every release, so what is drawn for it is fixed here.
@@ -77,27 +77,27 @@ test('colors are mixed along a scale, and a gradient has its stops', () => {
   );
   assert.match(colorOnScale(2, '#000000', '#ffffff'), /^#f[ef]f[ef]f[ef]$/);
   assert.equal(
-    gradient('linear', 'g', '0 #000000', '1 #ffffff 0.5'),
+    svgGradient('linear', 'g', '0 #000000', '1 #ffffff 0.5'),
     '<linearGradient id="g" x2="0" y2="1"><stop offset="0" stop-color="#000000" stop-opacity="1"/>' +
       '<stop offset="1" stop-color="#ffffff" stop-opacity="0.5"/></linearGradient>',
   );
 });
 
 test('shots divide a film, and each lasts until the next has covered it', () => {
-  const times = [0, 1, 2].map((shot) => shotTime(shot, 3, 120));
+  const times = [0, 1, 2].map((shot) => layerTimeOfShot(shot, 3, 120));
   assert.deepEqual(times, [
     { fromFrame: 0, frames: 52, fadeInFrames: 0, fadeOutFrames: 0 },
     { fromFrame: 40, frames: 52, fadeInFrames: 12, fadeOutFrames: 0 },
     { fromFrame: 80, frames: 40, fadeInFrames: 12, fadeOutFrames: 0 },
   ]);
-  assert.deepEqual(shotTime(1, 4, 24), { fromFrame: 6, frames: 8, fadeInFrames: 2, fadeOutFrames: 0 });
-  assert.deepEqual(shotTime(0, 1, 96), { fromFrame: 0, frames: 96, fadeInFrames: 0, fadeOutFrames: 0 });
+  assert.deepEqual(layerTimeOfShot(1, 4, 24), { fromFrame: 6, frames: 8, fadeInFrames: 2, fadeOutFrames: 0 });
+  assert.deepEqual(layerTimeOfShot(0, 1, 96), { fromFrame: 0, frames: 96, fadeInFrames: 0, fadeOutFrames: 0 });
 });
 
 test('layers are laid one over the other, those with a time only then, and the film has its length', () => {
   const still = { widthPx: 2, heightPx: 2, rgba: Buffer.alloc(16) };
   const time = { fromFrame: 7, frames: 50, fadeInFrames: 11, fadeOutFrames: 8 };
-  const graph = layersGraph(
+  const graph = layersFilterGraph(
     [
       { ...still, x: '0', y: '0' },
       { ...still, x: 'n', y: '1' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { recordAddress } from '../../../../src/run/embedded/data-folder.ts';
+import { recordServiceUrl } from '../../../../src/run/embedded/data-folder.ts';
 import { fakeStripeKey, fakeWebhookSecret } from '../../../fakes/stripe/stripe.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../../../credits/payments/payment-stage.ts';
 import { findingLine } from '../../../support/doctor-findings.ts';
@@ -49,7 +49,7 @@ test('without PUBLIC_URL, a purchase that a restored database lacks is granted i
   const text = 'delete from top_ups where id = $1';
   await stage.database.db.run({ name: 'test-lose-purchase', text }, [topUpId]);
   const folder = await temporaryFolder(t);
-  await recordAddress(folder, serviceUrl);
+  await recordServiceUrl(folder, serviceUrl);
   const { PUBLIC_URL: _url, ...unset } = environment();
   const { code, stdout, stderr } = await videogen({ ...unset, VIDEOGEN_DATA: folder }, 'top-up', 'reconcile');
   assert.equal(code, 0, stderr);

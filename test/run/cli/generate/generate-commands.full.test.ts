@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { modelInputSchema } from '../../../../src/catalogue/input/model-input.ts';
+import { modelInputSchema } from '../../../../src/catalogue/input/model-input-schema.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';

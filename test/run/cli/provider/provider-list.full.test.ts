@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { saveWorkerReport } from '../../../../src/catalogue/models/worker-reports.ts';
+import { saveReportAndDeleteOld } from '../../../../src/catalogue/models/worker-reports.ts';
 import { startFakeComfyui } from '../../../fakes/comfy/comfyui.ts';
 import { createTestEnvironment } from '../../../support/service/test-service.ts';
 import { videogen } from '../../../support/processes/run-videogen.ts';
@@ -37,7 +37,7 @@ test('provider list shows which node classes a workflow misses, and which server
     models: [],
     refusal: 'X_KEY is not set',
   } as const;
-  await saveWorkerReport(environment.database.db, report);
+  await saveReportAndDeleteOld(environment.database.db, report);
   const unsold = await videogen(env, 'provider', 'list');
   assert.match(unsold.stdout, /^wan is not offered: .*\nA worker rejected the catalogue: X_KEY is not set$/m);
   const fault = 'node 3: the server has no class KSampler2, did you mean KSampler\\?';

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import {
   clearStalePid,
   findPostmaster,
-  folderMark,
+  folderMarkSetting,
   recordedPostmaster,
 } from '../../../../src/run/embedded/postgres/postmaster.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -35,7 +35,7 @@ const isRecorded = (cluster: string) =>
 
 test('the server of a folder is found by its mark, and not in a copy of the folder', async (t) => {
   const [cluster, copy] = [await temporaryFolder(t), await temporaryFolder(t)];
-  const { pid } = await startProgram(t, await folderMark(cluster));
+  const { pid } = await startProgram(t, await folderMarkSetting(cluster));
   assert.deepEqual([await recordedPostmaster(cluster), await findPostmaster(cluster)], [undefined, undefined]);
   for (const folder of [cluster, copy]) await recordPid(folder, pid);
   assert.deepEqual(await findPostmaster(cluster), { pid, port, isReady: true });
@@ -49,13 +49,13 @@ test('the server of a folder is found by its mark, and not in a copy of the fold
 test('a pid file is deleted if another program has its pid, and stays if its process may be the server or has ended', async (t) => {
   const [cluster, other] = [await temporaryFolder(t), await temporaryFolder(t)];
   const rows: readonly (readonly [args: readonly string[], stays: boolean])[] = [
-    [[await folderMark(cluster)], true],
-    [[await folderMark(other)], false],
+    [[await folderMarkSetting(cluster)], true],
+    [[await folderMarkSetting(other)], false],
     [['postgres', '-p', `${port}`, '-F'], true],
     [['postgres', '-p', `${port + 1}`, '-F'], false],
     [['mysqld', '-p', `${port}`, '-F'], false],
     // A server on another folder may have the same port.
-    [['postgres', '-p', `${port}`, await folderMark(other)], false],
+    [['postgres', '-p', `${port}`, await folderMarkSetting(other)], false],
   ];
   for (const [args, stays] of rows) {
     await recordPid(cluster, (await startProgram(t, ...args)).pid);

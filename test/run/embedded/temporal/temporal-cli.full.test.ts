@@ -6,7 +6,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { downloadProgram, type PackagedProgram } from '../../../../src/run/embedded/download-program.ts';
+import { downloadProgram, type PypiProgram } from '../../../../src/run/embedded/download-program.ts';
 import { findOrDownloadTemporalCli, pinnedCli } from '../../../../src/run/embedded/temporal/temporal-cli.ts';
 import { awkwardFolder, endProcessesAfterTests } from '../../../support/processes/embedded-processes.ts';
 
@@ -63,7 +63,7 @@ test('an old program on the path is used, and the log names its limitation', asy
 });
 
 /** A package for this platform that holds the program of `fakeCli`, and a server that has it. */
-async function fakePackage(t: TestContext, folder: string): Promise<{ program: PackagedProgram; files: string }> {
+async function fakePackage(t: TestContext, folder: string): Promise<{ program: PypiProgram; files: string }> {
   const scripts = join(folder, 'fake-1.data', 'scripts');
   await fakeCli(join(scripts, 'temporal'));
   await promisify(execFile)('python3', ['-m', 'zipfile', '-c', 'fake.whl', 'fake-1.data'], { cwd: folder });

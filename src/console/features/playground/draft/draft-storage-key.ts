@@ -1,6 +1,6 @@
 /** Under which this browser keeps the drafts of the playground. Apart from their code, because every page can sign out. */
-export const allDraftsStorageKey = 'console-drafts';
+export const draftsLocalStorageKey = 'console-drafts';
 
 export function deleteDrafts(): void {
-  localStorage.removeItem(allDraftsStorageKey);
+  localStorage.removeItem(draftsLocalStorageKey);
 }

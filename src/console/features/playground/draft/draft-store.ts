@@ -1,6 +1,6 @@
 import { isObject } from '../../models/field-schema-helpers.ts';
-import { allDraftsStorageKey } from './draft-storage-key.ts';
-import { type Draft, emptyDraft, variantChoices } from './draft.ts';
+import { draftsLocalStorageKey } from './draft-storage-key.ts';
+import { type Draft, emptyDraft, variantCountOrModelsChoices } from './draft.ts';
 
 // The drafts of this browser, so that a form survives a reload and a closed tab. Signing out deletes them.
 
@@ -14,7 +14,7 @@ export type DraftOwner = { readonly userId: string; readonly accountId: string }
 
 type StoredDraft = { readonly owner: string; readonly draft: unknown };
 
-export function storedDraft(owner: DraftOwner): Draft {
+export function readStoredOrEmptyDraft(owner: DraftOwner): Draft {
   const draft = storedDrafts().find((one) => one.owner === nameOf(owner))?.draft;
   if (!isObject(draft) || !isObject(draft['input'])) return emptyDraft;
   const { model, input, callBackUrl, variants, otherModels } = draft;
@@ -22,7 +22,7 @@ export function storedDraft(owner: DraftOwner): Draft {
     model: typeof model === 'string' ? model : '',
     input,
     callBackUrl: typeof callBackUrl === 'string' ? callBackUrl : '',
-    variants: variantChoices.find((one) => one === variants) ?? '1',
+    variants: variantCountOrModelsChoices.find((one) => one === variants) ?? '1',
     otherModels: Array.isArray(otherModels) ? otherModels.filter((one) => typeof one === 'string') : [],
   };
 }
@@ -32,7 +32,7 @@ export function storeDraft(owner: DraftOwner, draft: Draft): void {
   const isStorable = JSON.stringify(draft).length <= maxDraftLetters;
   const drafts = [...(isStorable ? [{ owner: nameOf(owner), draft }] : []), ...others].slice(0, maxDrafts);
   try {
-    localStorage.setItem(allDraftsStorageKey, JSON.stringify(drafts));
+    localStorage.setItem(draftsLocalStorageKey, JSON.stringify(drafts));
   } catch {
     // A browser that blocks storage keeps no draft.
   }
@@ -44,7 +44,7 @@ function nameOf({ userId, accountId }: DraftOwner): string {
 
 function storedDrafts(): readonly StoredDraft[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(allDraftsStorageKey) ?? '[]');
+    const stored: unknown = JSON.parse(localStorage.getItem(draftsLocalStorageKey) ?? '[]');
     return Array.isArray(stored) ? stored.filter(isStoredDraft) : [];
   } catch {
     return [];

@@ -15,7 +15,7 @@ export type Draft = {
   readonly input: InputValues;
   readonly callBackUrl: string;
   /** The number of videos of one model, or one of each of several models. */
-  readonly variants: VariantChoice;
+  readonly variants: VariantCountOrModels;
   /** The models beside the chosen one. */
   readonly otherModels: readonly string[];
 };
@@ -23,8 +23,8 @@ export type Draft = {
 /** At most this many videos are made and shown side by side. */
 export const maxVariants = 4;
 
-export const variantChoices = ['1', '2', '3', '4', 'models'] as const;
-export type VariantChoice = (typeof variantChoices)[number];
+export const variantCountOrModelsChoices = ['1', '2', '3', '4', 'models'] as const;
+export type VariantCountOrModels = (typeof variantCountOrModelsChoices)[number];
 
 export const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '', variants: '1', otherModels: [] };
 
@@ -39,7 +39,7 @@ export function fittedDraft(draft: Draft, model: Model | undefined): Draft {
 }
 
 /** The input with these values; those of other fields stay, also within an object such as `options`. */
-export function mergedInput(input: InputValues, values: InputValues): InputValues {
+export function inputWithValues(input: InputValues, values: InputValues): InputValues {
   const merged = Object.entries(values).map(([name, value]) => {
     const before = input[name];
     return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value] as const;

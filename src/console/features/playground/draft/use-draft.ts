@@ -1,18 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Model, TaskRecord } from '../../../api/contract.ts';
 import { useAccount, useMe } from '../../../api/session.ts';
-import { useAddress } from '../../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../../ui/lists/filters.tsx';
 import { useTask } from '../../tasks/detail/use-task.ts';
-import { type Draft, type DraftChange, draftFromTask, fittedDraft, mergedInput } from './draft.ts';
-import { storedDraft, storeDraft } from './draft-store.ts';
+import { type Draft, type DraftChange, draftFromTask, fittedDraft, inputWithValues } from './draft.ts';
+import { readStoredOrEmptyDraft, storeDraft } from './draft-store.ts';
 
 /** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
 export function useDraft(models: readonly Model[]) {
   const owner = useDraftOwner();
-  const { get, set } = useAddress();
+  const { get, set } = useUrlParameters();
   const from = get('from');
   const { data: source } = useTask(from);
-  const [draft, setDraft] = useState(() => storedDraft(owner));
+  const [draft, setDraft] = useState(() => readStoredOrEmptyDraft(owner));
   const shown = useRef<Model>();
   const fit = (one: Draft) => {
     const found = one.model === '' ? models.at(-1) : models.find(({ model: name }) => name === one.model);
@@ -46,7 +46,7 @@ export function useDraft(models: readonly Model[]) {
       setDraft((current) => {
         const { draft: seen } = fit(current);
         // An upload may end after another model was chosen, whose form leaves out the field and its other files.
-        const whole = { ...seen, input: mergedInput(current.input, seen.input) };
+        const whole = { ...seen, input: inputWithValues(current.input, seen.input) };
         const changed = typeof change === 'function' ? change(whole) : change;
         // The first change also chooses the model that is shown, so that a change of the catalogue does not replace it.
         return { ...current, model: seen.model, ...changed };

@@ -1,10 +1,10 @@
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
-import { creditPriceWords, credits } from '../../../ui/number-formats.tsx';
+import { creditPriceWords, formatCredits } from '../../../ui/number-formats.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
 import { HowToAddCredits } from './how-to-add-credits.tsx';
-import type { LivePrice } from './live-price.ts';
+import type { PriceNowAndNext } from './price-now-and-next.ts';
 import { playgroundText } from '../playground-text.ts';
 import type { PlannedVideo } from './variants.ts';
 
@@ -38,14 +38,15 @@ export function GenerateButton({ variants, balance, isBusy, disabledReason }: Ge
       >
         <Sparkles size={16} aria-hidden="true" />{' '}
         {count === 1 ? playgroundText.generate : playgroundText.generateMany(count)}
-        {isPriced && ` · ${credits(total)}`}
+        {isPriced && ` · ${formatCredits(total)}`}
       </Button>
       <p class="under">
         {reason ?? balanceWords(balance, left, count)} {reason === undefined && isShort && <HowToAddCredits />}
       </p>
       {changing.map(({ model, price: { next } }) => (
         <p key={model.model} class="under">
-          {playgroundText.priceFrom} {next !== undefined && <ExactTime ms={next.fromMs} />}: {priceWords(next, model)}.
+          {playgroundText.priceFrom} {next !== undefined && <ExactTime ms={next.fromMs} />}:{' '}
+          {namedPriceRateWords(next, model)}.
         </p>
       ))}
     </>
@@ -58,7 +59,7 @@ function balanceWords(balance: number | undefined, left: number | undefined, cou
 }
 
 /** "33 credits per second of video", after the name of the price where a model has several. */
-export function priceWords(price: LivePrice['now'], { prices }: Model): string {
+export function namedPriceRateWords(price: PriceNowAndNext['now'], { prices }: Model): string {
   if (price === undefined) return '';
   return `${prices.length > 1 ? `${price.name}: ` : ''}${creditPriceWords(price)}`;
 }

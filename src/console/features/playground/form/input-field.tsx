@@ -1,5 +1,5 @@
 import { CheckField, SegmentedOrSelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
-import { textsOf } from '../../models/field-schema-helpers.ts';
+import { nonEmptyStringsOf } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { codePointCount } from '../draft/draft.ts';
 import { type ModelInputControl, type ModelInputField, isGiven } from './input-schema.ts';
@@ -37,12 +37,12 @@ export function FieldControl(props: ControlProps) {
       {...shared}
       {...control}
       hint={hint}
-      urls={textsOf(value)}
+      urls={nonEmptyStringsOf(value)}
       blocked={blocked}
       onPending={onPending}
       onUrls={(change) =>
         onValue((before) => {
-          const urls = change(textsOf(before));
+          const urls = change(nonEmptyStringsOf(before));
           return control.isList ? urls : urls[0];
         })
       }

@@ -1,6 +1,12 @@
 import type { Model } from '../../../api/contract.ts';
 import type { UploadKind } from '../../../../media/references/upload-rules.ts';
-import { boundsOf, isObject, mediaKindOf, textsOf, type InputValues } from '../../models/field-schema-helpers.ts';
+import {
+  boundsOf,
+  isObject,
+  mediaKindOf,
+  nonEmptyStringsOf,
+  type InputValues,
+} from '../../models/field-schema-helpers.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 
@@ -141,7 +147,7 @@ export function fittedValue({ control, standard }: ModelInputField, value: unkno
   }
   // Also text that is no number: it is being typed.
   if (kind === 'number') return typeof value === 'number' || typeof value === 'string' ? value : standard;
-  return control.isList ? textsOf(value).slice(0, control.max) : textsOf(value)[0];
+  return control.isList ? nonEmptyStringsOf(value).slice(0, control.max) : nonEmptyStringsOf(value)[0];
 }
 
 /** True if the field would be sent. */

@@ -5,8 +5,8 @@ import { SegmentedOrSelectField, TextField } from '../../../ui/forms/field.tsx';
 import { Fold } from '../../../ui/controls/fold.tsx';
 import { Form } from '../../../ui/forms/form.tsx';
 import type { Draft, DraftChange } from '../draft/draft.ts';
-import { dropIntoFieldHandlers } from '../media/file-drop.ts';
-import { GenerateButton, priceWords } from './generate-button.tsx';
+import { formDropAndPasteHandlers } from '../media/file-drop-and-paste.ts';
+import { GenerateButton, namedPriceRateWords } from './generate-button.tsx';
 import { hasFieldError, InputFields } from './input-fields.tsx';
 import { inputFieldsOf } from './input-schema.ts';
 import type { OnPending } from '../media/pending-media.ts';
@@ -34,14 +34,14 @@ export function PlaygroundForm(props: FormProps) {
   if (models.length === 0 && model === undefined) return <p>{playgroundText.noModel}</p>;
   const { error } = submission;
   return (
-    <section class="card padded" aria-label={playgroundText.form} {...dropIntoFieldHandlers} onKeyDown={pressed}>
+    <section class="card padded" aria-label={playgroundText.form} {...formDropAndPasteHandlers} onKeyDown={pressed}>
       <Form submission={submission} onSubmit={onGenerate}>
         <SegmentedOrSelectField
           label={playgroundText.model}
           name="model"
           value={draft.model}
           options={choicesOf(props)}
-          hint={model === undefined ? playgroundText.chooseAnother : priceWords(variants[0]?.price.now, model)}
+          hint={model === undefined ? playgroundText.chooseAnother : namedPriceRateWords(variants[0]?.price.now, model)}
           onValue={(value) => onChange({ model: value })}
         />
         {model !== undefined && (

@@ -1,9 +1,9 @@
 import type { Model } from '../../../api/contract.ts';
 import { CheckField, Segmented } from '../../../ui/forms/field.tsx';
-import { credits } from '../../../ui/number-formats.tsx';
-import { type Draft, type DraftChange, maxVariants, variantChoices } from '../draft/draft.ts';
+import { formatCredits } from '../../../ui/number-formats.tsx';
+import { type Draft, type DraftChange, maxVariants, variantCountOrModelsChoices } from '../draft/draft.ts';
 import { playgroundText } from '../playground-text.ts';
-import { otherModelsOf, seedField, type PlannedVideo } from './variants.ts';
+import { chosenOtherModels, seedField, type PlannedVideo } from './variants.ts';
 
 type FieldsProps = {
   readonly models: readonly Model[];
@@ -15,7 +15,7 @@ type FieldsProps = {
 
 /** The number of videos of one prompt, and the price of each. */
 export function VariantFields({ models, model, draft, variants, onChange }: FieldsProps) {
-  const choices = variantChoices.filter((choice) => choice !== 'models' || models.length > 1);
+  const choices = variantCountOrModelsChoices.filter((choice) => choice !== 'models' || models.length > 1);
   return (
     <>
       <Segmented
@@ -25,7 +25,8 @@ export function VariantFields({ models, model, draft, variants, onChange }: Fiel
         {...(draft.variants !== '1' && { hint: hintOf(draft, model) })}
         onValue={(value) => {
           const next = models.find((one) => one !== model);
-          const needsOne = value === 'models' && otherModelsOf(draft, model, models).length === 0 && next !== undefined;
+          const needsOne =
+            value === 'models' && chosenOtherModels(draft, model, models).length === 0 && next !== undefined;
           onChange({ variants: value, ...(needsOne && { otherModels: [next.model] }) });
         }}
       />
@@ -44,7 +45,7 @@ type OthersProps = Omit<FieldsProps, 'variants'>;
 
 /** The models whose videos are compared with that of the chosen one. */
 export function OtherModels({ models, model, draft, onChange }: OthersProps) {
-  const chosen = otherModelsOf(draft, model, models);
+  const chosen = chosenOtherModels(draft, model, models);
   const isFull = chosen.length >= maxVariants - 1;
   return (
     <fieldset class="field other-models">
@@ -80,7 +81,7 @@ function PriceRows({ variants }: { readonly variants: readonly PlannedVideo[] })
             {label}
             {changes.length > 0 && <small class="soft"> {changes.join(', ')}</small>}
           </dt>
-          <dd class="amount">{price.now === undefined ? playgroundText.noPrice : credits(price.total)}</dd>
+          <dd class="amount">{price.now === undefined ? playgroundText.noPrice : formatCredits(price.total)}</dd>
         </div>
       ))}
     </dl>

@@ -10,7 +10,7 @@ import {
   rawFieldValue,
   withFieldValue,
 } from './input-schema.ts';
-import { type LivePrice, livePrice } from './live-price.ts';
+import { type PriceNowAndNext, computePriceNowAndNext } from './price-now-and-next.ts';
 import { playgroundText } from '../playground-text.ts';
 
 /** One video that the form generates: a task of its own. */
@@ -18,7 +18,7 @@ export type PlannedVideo = {
   readonly label: string;
   readonly model: Model;
   readonly request: TaskRequest;
-  readonly price: LivePrice;
+  readonly price: PriceNowAndNext;
   /** The differences of this model from the form, in words. */
   readonly changes: readonly string[];
 };
@@ -34,7 +34,7 @@ export function variantsOf(form: Form, seeds: readonly number[]): readonly Plann
 
 /** The chosen model, and the others that are compared with it. */
 function modelVariants({ draft, model, models, now }: Form): readonly PlannedVideo[] {
-  const others = otherModelsOf(draft, model, models);
+  const others = chosenOtherModels(draft, model, models);
   return [model, ...others].map((one) => ({
     label: one.title,
     changes: one === model ? [] : changesOf(draft, model, one),
@@ -42,7 +42,7 @@ function modelVariants({ draft, model, models, now }: Form): readonly PlannedVid
   }));
 }
 
-export function otherModelsOf({ otherModels }: Draft, model: Model, models: readonly Model[]): readonly Model[] {
+export function chosenOtherModels({ otherModels }: Draft, model: Model, models: readonly Model[]): readonly Model[] {
   return models.filter((one) => one.model !== model.model && otherModels.includes(one.model)).slice(0, maxVariants - 1);
 }
 
@@ -58,7 +58,7 @@ function seedVariants({ draft, model, now }: Form, count: number, seeds: readonl
 
 function variantOf(model: Model, draft: Draft, now: number) {
   const request = taskRequestOf(draft, inputFieldsOf(model));
-  return { model, request, price: livePrice(model, request.input, now) };
+  return { model, request, price: computePriceNowAndNext(model, request.input, now) };
 }
 
 export function seedField(model: Model): ModelInputField | undefined {

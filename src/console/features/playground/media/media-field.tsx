@@ -1,16 +1,16 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
-  maxUploadBytes,
+  maxUploadBytesOfKind,
   maxUploadMegabytes,
   type UploadKind,
   uploadMediaTypes,
 } from '../../../../media/references/upload-rules.ts';
 import { upload } from '../../../api/call.ts';
 import { failureOf } from '../../../api/problem.ts';
-import { useAccount, useRoleReason } from '../../../api/session.ts';
+import { useAccount, useNotAllowedReason } from '../../../api/session.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { TextField } from '../../../ui/forms/field.tsx';
-import { useFieldError } from '../../../ui/forms/form.tsx';
+import { useClaimedFieldError } from '../../../ui/forms/form.tsx';
 import { ImagePlus, Link2, X } from '../../../ui/controls/icons.ts';
 import { MediaThumbnail, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';
 import type { OnPending } from './pending-media.ts';
@@ -32,13 +32,13 @@ type MediaProps = {
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
-/** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `file-drop.ts`. */
+/** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `file-drop-and-paste.ts`. */
 export function MediaField(props: MediaProps) {
   const { label, name, media, urls, max, hint, blocked, onPending, onUrls } = props;
   const [isTyping, setTyping] = useState(false);
-  const fieldError = useFieldError(name);
+  const fieldError = useClaimedFieldError(name);
   const picker = useRef<HTMLInputElement>(null);
-  const mayNot = useRoleReason('member');
+  const mayNot = useNotAllowedReason('member');
   const disabledReason = mayNot ?? blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
   // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
@@ -134,7 +134,7 @@ function useUploads({ media, max, onPending, onUploaded }: UploadsProps) {
         // Some systems know no type for HEIC and MKV; the service judges the content.
         if (file.type !== '' && !file.type.startsWith(`${media}/`))
           throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
-        if (file.size > maxUploadBytes(media))
+        if (file.size > maxUploadBytesOfKind(media))
           throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));
         const { url, previewUrl } = await upload(file, { account: accountId });
         storeUploadPreviewLink(url, previewUrl);

@@ -1,6 +1,6 @@
 import { uploadFromUrl } from '../../../../media/references/upload-rules.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
-import { textsOf, isObject, type InputValues } from '../../models/field-schema-helpers.ts';
+import { nonEmptyStringsOf, isObject, type InputValues } from '../../models/field-schema-helpers.ts';
 import { previewLinkOf, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';
 import type { Draft } from '../draft/draft.ts';
 
@@ -30,5 +30,5 @@ export function isUploadUrl(url: string): boolean {
 }
 
 function textsIn(input: InputValues): readonly string[] {
-  return Object.values(input).flatMap((value) => (isObject(value) ? textsIn(value) : textsOf(value)));
+  return Object.values(input).flatMap((value) => (isObject(value) ? textsIn(value) : nonEmptyStringsOf(value)));
 }

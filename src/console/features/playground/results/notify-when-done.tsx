@@ -38,7 +38,7 @@ export function NotifyButton() {
 const isSupported = typeof Notification !== 'undefined' && isSecureContext;
 
 /** The progress for the title of the tab while tasks run, and after their end until the tab is seen; a hidden tab also notifies. */
-export function useProgressTitle(views: readonly TaskView[], count: number): string | undefined {
+export function useProgressTitleAndNotify(views: readonly TaskView[], count: number): string | undefined {
   const [isUnseen, setUnseen] = useState(false);
   const wasLive = useRef(false);
   const ended = views.filter(({ task }) => !isLive(task));

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Pause, Play } from '../../../ui/controls/icons.ts';
-import type { SyncedPlayback } from './playback.ts';
+import type { SyncedPlayback } from './synced-playback.ts';
 import { playgroundText } from '../playground-text.ts';
 
 type BarProps = { readonly playback: SyncedPlayback; readonly onSound: () => void };

@@ -8,11 +8,11 @@ import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Loaded } from '../../../ui/feedback/loaded.tsx';
 import { isLive, type TaskView, type useParallelTasks } from '../../tasks/detail/use-task.ts';
 import { NotifyButton } from './notify-when-done.tsx';
-import { usePlayback } from './playback.ts';
+import { useSyncedPlayback } from './synced-playback.ts';
 import { PlaybackBar } from './playback-bar.tsx';
 import { playgroundText } from '../playground-text.ts';
 import { RefusedCard } from './refused-card.tsx';
-import type { AcceptedVariant, VariantBatch, UnconfirmedVariant } from '../use-generation.ts';
+import type { AcceptedVariant, VariantBatchResult, NotAcceptedVariant } from '../use-create-variant-tasks.ts';
 import { VariantCard } from './variant-card.tsx';
 
 type ResultsProps = {
@@ -20,8 +20,8 @@ type ResultsProps = {
   readonly reads: ReturnType<typeof useParallelTasks>;
   readonly models: readonly Model[];
   /** The outcome of the last form that was sent from this page, if a part of it was refused. */
-  readonly partly: VariantBatch | undefined;
-  readonly onRetried: (refused: UnconfirmedVariant, accepted: AcceptedVariant) => void;
+  readonly partly: VariantBatchResult | undefined;
+  readonly onRetried: (refused: NotAcceptedVariant, accepted: AcceptedVariant) => void;
   readonly onRunAgain: (source: string, taskId: string) => void;
   readonly onEdit: (view: TaskView) => void;
   readonly onClear: () => void;
@@ -30,7 +30,7 @@ type ResultsProps = {
 /** The videos that are made or were made here, side by side: what can be compared plays together. */
 export function PlaygroundResults(props: ResultsProps) {
   const { taskIds, reads, partly, onRetried, onClear } = props;
-  const playback = usePlayback();
+  const playback = useSyncedPlayback();
   const [audible, setAudible] = useState<string>();
   const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const films = views.filter(({ task }) => task.resultJson.resultUrls.length > 0);
@@ -102,7 +102,7 @@ function ResultsHead({ views, count, onClear }: HeadProps) {
   );
 }
 
-function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: VariantBatch }) {
+function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: VariantBatchResult }) {
   const charged = accepted.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
   return (
     <Notice

@@ -1,17 +1,17 @@
-import { failureOf, sentence } from '../../../api/problem.ts';
+import { failureOf, toSentence } from '../../../api/problem.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RotateCw } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/number-formats.tsx';
+import { formatCredits } from '../../../ui/number-formats.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { playgroundText } from '../playground-text.ts';
 import {
   type AcceptedVariant,
   isCertainlyNotCharged,
-  type UnconfirmedVariant,
+  type NotAcceptedVariant,
   useRetryVariant,
-} from '../use-generation.ts';
+} from '../use-create-variant-tasks.ts';
 
-type RefusedProps = { readonly refused: UnconfirmedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
+type RefusedProps = { readonly refused: NotAcceptedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
 
 /** A variant that was not started: why, whether it was charged, and a retry that is never charged twice. */
 export function RefusedCard({ refused, onAccepted }: RefusedProps) {
@@ -27,7 +27,7 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
       </header>
       <Notice tone="bad" title={failure.title}>
         <p>
-          {fields.length > 0 ? sentence(failure.sentence) : failure.sentence}{' '}
+          {fields.length > 0 ? toSentence(failure.sentence) : failure.sentence}{' '}
           {isCertainlyNotCharged(problem) && <strong>{playgroundText.notCharged}</strong>}
         </p>
         <div class="row">
@@ -36,7 +36,7 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
             busy={retry.isPending}
             onClick={() => retry.mutate(undefined, { onSuccess: onAccepted })}
           >
-            <RotateCw size={14} aria-hidden="true" /> {playgroundText.retry} · {credits(price.total)}
+            <RotateCw size={14} aria-hidden="true" /> {playgroundText.retry} · {formatCredits(price.total)}
           </Button>
         </div>
       </Notice>

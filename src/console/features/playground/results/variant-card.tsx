@@ -2,22 +2,22 @@ import { Link } from 'wouter-preact';
 import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Volume2, VolumeX } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/number-formats.tsx';
-import type { SharedPlayback } from '../../../ui/player.tsx';
-import { duration, useNow } from '../../../ui/time.tsx';
+import { formatCredits } from '../../../ui/number-formats.tsx';
+import type { ExternalControlProps } from '../../../ui/player.tsx';
+import { formatDuration, useNow } from '../../../ui/time.tsx';
 import { CancelTaskButton, DownloadLink } from '../../tasks/detail/task-actions.tsx';
 import { TaskResult } from '../../tasks/detail/task-result.tsx';
 import { tasksText } from '../../tasks/tasks-text.ts';
-import { isLive, type TaskView, useTaskPaths } from '../../tasks/detail/use-task.ts';
+import { isLive, type TaskView, useTaskPagePaths } from '../../tasks/detail/use-task.ts';
 import { playgroundText } from '../playground-text.ts';
-import { RunAgain } from './run-again.tsx';
+import { RunAgainMenu } from './run-again-menu.tsx';
 
 type CardProps = {
   readonly view: TaskView;
   readonly label: string;
   readonly isAlone: boolean;
   readonly models: readonly Model[];
-  readonly shared: SharedPlayback | undefined;
+  readonly shared: ExternalControlProps | undefined;
   readonly onSound: () => void;
   readonly onExpired: () => void;
   readonly onRunAgain: (source: string, taskId: string) => void;
@@ -27,7 +27,7 @@ type CardProps = {
 /** One video with its progress, cost and time, and what can be done with it. */
 export function VariantCard(props: CardProps) {
   const { view, label, isAlone, models, shared, onSound, onExpired, onRunAgain, onEdit } = props;
-  const { of } = useTaskPaths();
+  const { of } = useTaskPagePaths();
   const { task } = view;
   const { resultUrls, video } = task.resultJson;
   const [url] = resultUrls;
@@ -59,7 +59,7 @@ export function VariantCard(props: CardProps) {
       <div class="row">
         <CancelTaskButton view={view} />
         <DownloadLink url={url} label={tasksText.download} />
-        <RunAgain
+        <RunAgainMenu
           view={view}
           models={models}
           onAccepted={(taskId) => onRunAgain(task.taskId, taskId)}
@@ -72,15 +72,15 @@ export function VariantCard(props: CardProps) {
 
 function CostAndTime({ view: { task } }: { readonly view: TaskView }) {
   const { creditsCharged, creditsRefunded, createTime, completeTime } = task;
-  const cost = credits(creditsCharged - creditsRefunded);
+  const cost = formatCredits(creditsCharged - creditsRefunded);
   return (
     <>
-      {creditsRefunded > 0 && <s class="faint">{credits(creditsCharged)}</s>}{' '}
+      {creditsRefunded > 0 && <s class="faint">{formatCredits(creditsCharged)}</s>}{' '}
       {creditsRefunded === creditsCharged ? playgroundText.refunded : cost} ·{' '}
       {isLive(task) || completeTime === null ? (
         <Elapsed sinceMs={createTime} />
       ) : (
-        playgroundText.took(duration(completeTime - createTime), task.state === 'success')
+        playgroundText.took(formatDuration(completeTime - createTime), task.state === 'success')
       )}
     </>
   );
@@ -90,5 +90,5 @@ function Elapsed({ sinceMs }: { readonly sinceMs: number }) {
   const now = useNow(1000);
   // The clock of the reader may be behind that of the service.
   const seconds = Math.max(0, Math.floor((now - sinceMs) / 1000));
-  return <>{playgroundText.running(seconds < 60 ? `${seconds}\u00A0s` : duration(seconds * 1000))}</>;
+  return <>{playgroundText.running(seconds < 60 ? `${seconds}\u00A0s` : formatDuration(seconds * 1000))}</>;
 }

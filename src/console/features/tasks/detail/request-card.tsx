@@ -1,7 +1,7 @@
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
-import { Card, type Fact, Facts } from '../../../ui/page-layout.tsx';
-import { isObject, textsOf, type InputValues } from '../../models/field-schema-helpers.ts';
+import { Card, type LabelAndValue, Facts } from '../../../ui/page-layout.tsx';
+import { isObject, nonEmptyStringsOf, type InputValues } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { isUploadUrl } from '../../playground/media/upload-previews.ts';
 import { MediaThumbnail, previewLinkOf } from '../reference-media-thumbnail.tsx';
@@ -34,10 +34,10 @@ export function RequestCard({ view: { task, contentDeleteTime } }: { readonly vi
 }
 
 /** Derived from the record, so that a field that is newer than this code appears, too. */
-function inputFacts(input: InputValues): readonly Fact[] {
-  return Object.entries(input).flatMap(([name, value]): readonly Fact[] => {
+function inputFacts(input: InputValues): readonly LabelAndValue[] {
+  return Object.entries(input).flatMap(([name, value]): readonly LabelAndValue[] => {
     if (isObject(value)) return inputFacts(value);
-    const urls = textsOf(value).filter((text) => /^https?:/i.test(text));
+    const urls = nonEmptyStringsOf(value).filter((text) => /^https?:/i.test(text));
     if (urls.length > 0) return [[fieldWord(name), <MediaLinks media={mediaOf(name)} urls={urls} />]];
     if (Array.isArray(value)) return [];
     return [[fieldWord(name), <bdi>{valueWord(name, value)}</bdi>]];

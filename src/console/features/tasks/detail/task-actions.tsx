@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { useAccount, useIsOperatorPage, useRoleReason } from '../../../api/session.ts';
-import { paths } from '../../../paths.ts';
+import { useAccount, useIsOperatorPage, useNotAllowedReason } from '../../../api/session.ts';
+import { accountPaths } from '../../../paths.ts';
 import { ActionButton, ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
 import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../../ui/controls/icons.ts';
-import { credits } from '../../../ui/number-formats.tsx';
-import { duration, Time } from '../../../ui/time.tsx';
-import { auditHint } from '../../audit/audit-hint.ts';
+import { formatCredits } from '../../../ui/number-formats.tsx';
+import { formatDuration, Time } from '../../../ui/time.tsx';
+import { auditReasonHint } from '../../audit/audit-reason-hint.ts';
 import { tasksText } from '../tasks-text.ts';
 import './task.css';
 import { isLive, type TaskView } from './use-task.ts';
@@ -19,14 +19,14 @@ export function TaskCostAndActions({ view }: { readonly view: TaskView }) {
     <div class="task-bar">
       <p>
         {/* The receipt of a failure shows what was charged and refunded. */}
-        {!hasFailed && <strong>{credits(creditsCharged)}</strong>}
+        {!hasFailed && <strong>{formatCredits(creditsCharged)}</strong>}
         <span class="soft">
           {costTime === null ? (
             <>
               {tasksText.columns.created} <Time ms={createTime} />
             </>
           ) : (
-            (hasFailed ? tasksText.endedAfter : tasksText.generatedIn)(duration(costTime))
+            (hasFailed ? tasksText.endedAfter : tasksText.generatedIn)(formatDuration(costTime))
           )}
         </span>
       </p>
@@ -48,7 +48,7 @@ function TaskActions({ view }: { readonly view: TaskView }) {
       <DownloadLink url={lastFrameUrl} label={tasksText.lastFrame} />
       <CancelTaskButton view={view} />
       {isOwn && (
-        <LinkButton href={paths.playgroundFrom(accountId, task.taskId)}>
+        <LinkButton href={accountPaths.playgroundFrom(accountId, task.taskId)}>
           <RefreshCw size={16} aria-hidden="true" /> {tasksText.runAgain}
         </LinkButton>
       )}
@@ -75,7 +75,7 @@ export function DownloadLink({ url, label }: { readonly url: string | undefined;
 /** The dialog stays when the task ends while it is open. */
 export function CancelTaskButton({ view: { task } }: { readonly view: TaskView }) {
   const isOperator = useIsOperatorPage();
-  const memberReason = useRoleReason('member');
+  const memberReason = useNotAllowedReason('member');
   const [isOpen, setOpen] = useState(false);
   const { taskId, creditsCharged } = task;
   return (
@@ -92,7 +92,7 @@ export function CancelTaskButton({ view: { task } }: { readonly view: TaskView }
           action={tasksText.cancelAction}
           dismiss={tasksText.keep}
           isDanger
-          {...(isOperator && { reason: auditHint })}
+          {...(isOperator && { reason: auditReasonHint })}
           body={(reason) => (isOperator ? { taskId, reason } : { taskId })}
           done={({ cancelled, creditsRefunded }) =>
             cancelled ? tasksText.cancelled(creditsRefunded) : tasksText.hadEnded
@@ -111,7 +111,12 @@ export function CancelTaskButton({ view: { task } }: { readonly view: TaskView }
 function DeleteButton({ taskId }: { readonly taskId: string }) {
   return (
     <ActionButton
-      button={{ label: tasksText.remove, icon: Trash2, variant: 'danger', disabledReason: useRoleReason('owner') }}
+      button={{
+        label: tasksText.remove,
+        icon: Trash2,
+        variant: 'danger',
+        disabledReason: useNotAllowedReason('owner'),
+      }}
       path="/api/v1/jobs/deleteTask"
       title={tasksText.removeTitle}
       action={tasksText.remove}

@@ -1,5 +1,5 @@
 import type { TaskTimeline } from '../../../api/contract.ts';
-import { bytes, SignedAmount, number, nonStandardPriceName } from '../../../ui/number-formats.tsx';
+import { formatBytes, SignedAmount, formatNumber, nonStandardPriceName } from '../../../ui/number-formats.tsx';
 import { Card, Facts } from '../../../ui/page-layout.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { ExactTime } from '../../../ui/time.tsx';
@@ -19,7 +19,7 @@ export function TaskLedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
       columns={[
         { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${ledgerKindWord(kind)} #${entryId}` },
         { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <SignedAmount amount={amount} /> },
-        { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+        { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => formatNumber(balanceAfter) },
       ]}
     />
   );
@@ -38,7 +38,7 @@ export function TaskDetailsCard({ view }: { readonly view: TaskView }) {
           [tasksText.model, <code>{model}</code>],
           [tasksText.price, nonStandardPriceName(priceName)],
           [tasksText.video, video && measured(video)],
-          [tasksText.file, video && `MP4, ${bytes(video.bytes)}`],
+          [tasksText.file, video && `MP4, ${formatBytes(video.bytes)}`],
           [tasksText.columns.created, <ExactTime ms={createTime} />],
           [tasksText.ended, completeTime && <ExactTime ms={completeTime} />],
           [tasksText.availableUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],

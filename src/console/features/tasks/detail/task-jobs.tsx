@@ -2,8 +2,8 @@ import type { TaskDetail } from '../../../api/contract.ts';
 import { StateWithDot } from '../../../ui/controls/badge.tsx';
 import { formatMicros } from '../../../ui/number-formats.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
-import { duration, Time } from '../../../ui/time.tsx';
-import { jobWord, tasksText } from '../tasks-text.ts';
+import { formatDuration, Time } from '../../../ui/time.tsx';
+import { wordAndToneOfJob, tasksText } from '../tasks-text.ts';
 
 type Job = TaskDetail['operator']['providerJobs'][number];
 
@@ -41,7 +41,7 @@ function Provider({ job: { ordinal, provider, jobId } }: { readonly job: Job }) 
 
 function Outcome({ job }: { readonly job: Job }) {
   const { failCode, failMsg, detail } = job;
-  const { word, tone } = jobWord(job);
+  const { word, tone } = wordAndToneOfJob(job);
   return (
     <>
       <StateWithDot tone={tone}>{word}</StateWithDot>
@@ -73,5 +73,5 @@ function Cost({ job: { costMicros, costCurrency, costBasis, pool } }: { readonly
 
 function durationOf({ intendTime, upstreamEndTime, endTime }: Job): string {
   const end = upstreamEndTime ?? endTime;
-  return duration(intendTime === null || end === null ? null : Math.max(0, end - intendTime));
+  return formatDuration(intendTime === null || end === null ? null : Math.max(0, end - intendTime));
 }

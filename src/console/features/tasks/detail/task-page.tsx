@@ -1,10 +1,10 @@
 import { useIsOperatorPage } from '../../../api/session.ts';
 import { accountPages } from '../../../pages.ts';
 import { CopyId, shortId } from '../../../ui/controls/copy-button.tsx';
-import { type BackLink, DetailPage } from '../../../ui/lists/detail-page.tsx';
+import { type BackLinkTarget, DetailPage } from '../../../ui/lists/detail-page.tsx';
 import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page-layout.tsx';
-import { StateWord } from '../../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../../ui/controls/badge.tsx';
 import { CallbackCard } from '../../callbacks/callback-card.tsx';
 import { storeUploadPreviewLink } from '../reference-media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
@@ -13,14 +13,14 @@ import { TaskDetailsCard, TaskLedgerCard } from './task-detail-cards.tsx';
 import { TaskJobs } from './task-jobs.tsx';
 import { TaskResult } from './task-result.tsx';
 import { TaskTimeline } from './task-timeline.tsx';
-import { tasksText, taskWord } from '../tasks-text.ts';
-import { type TaskView, useTask, useTaskPaths } from './use-task.ts';
+import { tasksText, wordAndToneOfTask } from '../tasks-text.ts';
+import { type TaskView, useTask, useTaskPagePaths } from './use-task.ts';
 
 /** One task, for its account and for operators. */
 export function TaskPage({ id }: { readonly id: string }) {
   const isOperator = useIsOperatorPage();
   const task = useTask(id);
-  const back = { href: useTaskPaths().list, label: accountPages.tasks.title };
+  const back = { href: useTaskPagePaths().list, label: accountPages.tasks.title };
   const text = isOperator ? tasksText.notFoundOfOperators : tasksText.notFound;
   return (
     <DetailPage
@@ -36,7 +36,7 @@ export function TaskPage({ id }: { readonly id: string }) {
 
 type ContentProps = {
   readonly view: TaskView;
-  readonly back: BackLink;
+  readonly back: BackLinkTarget;
   readonly onExpired: () => void;
 };
 
@@ -48,7 +48,7 @@ function TaskContent({ view, back, onExpired }: ContentProps) {
       title={tasksText.taskOf(shortId(task.taskId))}
       heading={
         <span class="row">
-          {tasksText.task} <StateWord of={taskWord(task)} />
+          {tasksText.task} <WordWithDot of={wordAndToneOfTask(task)} />
         </span>
       }
       lead={<CopyId id={task.taskId} label={tasksText.copyId} />}

@@ -1,15 +1,15 @@
 import type { Icon } from '../../../ui/controls/icon.ts';
 import { Clapperboard, Trash2 } from '../../../ui/controls/icons.ts';
-import { Player, type SharedPlayback } from '../../../ui/player.tsx';
+import { Player, type ExternalControlProps } from '../../../ui/player.tsx';
 import { TaskFailureReceipt } from './task-failure-receipt.tsx';
-import { tasksText, taskWord } from '../tasks-text.ts';
+import { tasksText, wordAndToneOfTask } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 import './task.css';
 
 type ResultProps = {
   readonly view: TaskView;
   readonly onExpired: () => void;
-  readonly shared?: SharedPlayback | undefined;
+  readonly shared?: ExternalControlProps | undefined;
 };
 
 /** The video in its shape, the progress of its generation, or the receipt of a failure. */
@@ -51,7 +51,7 @@ function Progress({ view: { task, aheadOfOwn } }: { readonly view: TaskView }) {
   return (
     <div class="wait">
       <Clapperboard size={28} aria-hidden="true" />
-      <strong>{taskWord(task).word}</strong>
+      <strong>{wordAndToneOfTask(task).word}</strong>
       {isGenerating && <span class="number">{task.progress}&nbsp;%</span>}
       <progress
         class="progress"

@@ -1,6 +1,6 @@
 import { Card } from '../../../ui/page-layout.tsx';
-import { ClockTime, duration } from '../../../ui/time.tsx';
-import { stepWord, tasksText, taskWord } from '../tasks-text.ts';
+import { ClockTime, formatDuration } from '../../../ui/time.tsx';
+import { describeTimelineStep, tasksText, wordAndToneOfTask } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 
 /** Shows the steps by the clock of the service. Events have an instant, spans a length. */
@@ -17,7 +17,7 @@ export function TaskTimeline({ view }: { readonly view: TaskView }) {
               <span>
                 <span class="what">{text}</span>
                 {endTime !== null && endTime > startTime && (
-                  <small class="under">{duration(endTime - startTime)}</small>
+                  <small class="under">{formatDuration(endTime - startTime)}</small>
                 )}
                 {step.step === 'succeeded' && <Differences view={view} />}
               </span>
@@ -46,10 +46,10 @@ function Differences({ view: { operator } }: { readonly view: TaskView }) {
 }
 
 function wordOf({ step, endTime }: TaskView['steps'][number], { task, callback }: TaskView) {
-  const { now, done, tone } = stepWord(step);
+  const { now, done, tone } = describeTimelineStep(step);
   if (endTime === null) return { text: now, tone: 'live' };
   if (step === 'failed') {
-    const { word, tone: ended } = taskWord(task);
+    const { word, tone: ended } = wordAndToneOfTask(task);
     return { text: word, tone: ended };
   }
   if (step !== 'callback') return { text: done, tone };

@@ -1,7 +1,7 @@
 import type { ListedTask, OperatorListedTask, TaskDetail, TaskRecord, TaskTimeline } from '../../../api/contract.ts';
-import { useRead, useParallelReads } from '../../../api/read-and-send-hooks.ts';
+import { useRead, useReadsOfOnePath } from '../../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
-import { operatorPaths, paths } from '../../../paths.ts';
+import { operatorPaths, accountPaths } from '../../../paths.ts';
 import type { CallbackView } from '../../callbacks/callback-card.tsx';
 
 /** A task of a list; operators see its account as well. */
@@ -36,7 +36,7 @@ const hiddenPaceMs = 5000;
 
 /** Several tasks of the account, also read while the page is hidden, whose title and notification follow them. */
 export function useParallelTasks(taskIds: readonly string[]) {
-  return useParallelReads(
+  return useReadsOfOnePath(
     '/api/v1/jobs/timeline',
     taskIds.map((taskId) => ({ taskId })),
     {
@@ -48,11 +48,11 @@ export function useParallelTasks(taskIds: readonly string[]) {
 }
 
 /** Addresses of tasks in the area of the reader. */
-export function useTaskPaths() {
+export function useTaskPagePaths() {
   const isOperator = useIsOperatorPage();
   const { accountId } = useAccount();
   return {
-    list: isOperator ? operatorPaths.tasks : paths.tasks(accountId),
-    of: (taskId: string) => (isOperator ? operatorPaths.task(taskId) : paths.task(accountId, taskId)),
+    list: isOperator ? operatorPaths.tasks : accountPaths.tasks(accountId),
+    of: (taskId: string) => (isOperator ? operatorPaths.task(taskId) : accountPaths.task(accountId, taskId)),
   };
 }

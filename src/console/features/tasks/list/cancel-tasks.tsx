@@ -1,9 +1,9 @@
-import type { Sent } from '../../../api/call.ts';
+import type { SendAnswer } from '../../../api/call.ts';
 import { useIsOperatorPage } from '../../../api/session.ts';
 import { ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { InfoDialog } from '../../../ui/forms/dialog.tsx';
-import { auditHint } from '../../audit/audit-hint.ts';
-import { tasksText, taskWord } from '../tasks-text.ts';
+import { auditReasonHint } from '../../audit/audit-reason-hint.ts';
+import { tasksText, wordAndToneOfTask } from '../tasks-text.ts';
 import type { TaskRow } from '../detail/use-task.ts';
 
 type Path = '/api/v1/jobs/cancelTasks' | '/api/admin/v1/tasks/cancel-many';
@@ -23,7 +23,7 @@ export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
       action={tasksText.cancelMany(tasks.length)}
       dismiss={tasksText.keepMany}
       isDanger
-      {...(isOperator && { reason: auditHint })}
+      {...(isOperator && { reason: auditReasonHint })}
       body={(reason) => (isOperator ? { taskIds, reason } : { taskIds })}
       result={(answer) => <CancelResult answer={answer} onClose={onClose} />}
       effect={isOperator ? tasksText.cancelManyEffectForOperators(credits) : tasksText.cancelManyEffect(credits)}
@@ -32,7 +32,7 @@ export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
   );
 }
 
-type ResultProps = { readonly answer: Sent<Path>; readonly onClose: () => void };
+type ResultProps = { readonly answer: SendAnswer<Path>; readonly onClose: () => void };
 
 function CancelResult({ answer: { tasks, notFound }, onClose }: ResultProps) {
   const cancelled = tasks.filter((task) => task.cancelled);
@@ -40,7 +40,7 @@ function CancelResult({ answer: { tasks, notFound }, onClose }: ResultProps) {
   // Each way to end, with the number of tasks that had ended so.
   const others = new Map<string, number>();
   for (const task of tasks.filter((one) => !one.cancelled)) {
-    const { word } = taskWord(task);
+    const { word } = wordAndToneOfTask(task);
     others.set(word, (others.get(word) ?? 0) + 1);
   }
   return (

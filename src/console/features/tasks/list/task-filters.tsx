@@ -4,11 +4,11 @@ import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
 import { filtersWithoutFullIndex } from '../../../../tasks/list/filter-indexes.ts';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
-import { rangeFilters } from '../../../ui/forms/date-range-filters.tsx';
-import { choiceFilter, type Filter, useAddress, useFilters } from '../../../ui/lists/filters.tsx';
-import { number } from '../../../ui/number-formats.tsx';
+import { presetOrDateRangeFilters } from '../../../ui/forms/date-range-filters.tsx';
+import { choiceFilter, type Filter, useUrlParameters, useFilters } from '../../../ui/lists/filters.tsx';
+import { formatNumber } from '../../../ui/number-formats.tsx';
 import { accountFilter } from '../../accounts/account-search.tsx';
-import { failCodes, failCodeWords, stateFilters, tasksText } from '../tasks-text.ts';
+import { failCodes, describeFailCode, stateFilters, tasksText } from '../tasks-text.ts';
 
 export type TaskListPath = '/api/v1/jobs/listTasks' | '/api/admin/v1/tasks';
 export type TaskFilter = Filter<Query<TaskListPath>>;
@@ -29,7 +29,7 @@ export function useTaskFilters(): readonly TaskFilter[] {
   const { from, ...others } = useOtherFilters();
   const shared = Object.values(others).flat();
   const counts = useCounts([...shared, ...from]);
-  const failCode = failureFilter(useAddress().get('state'));
+  const failCode = failureFilter(useUrlParameters().get('state'));
   const { state, ...own }: Record<ListParameter, TaskFilter> = { state: stateFilter(counts), failCode };
   return [state, ...shared, ...Object.values(own), ...from];
 }
@@ -37,7 +37,7 @@ export function useTaskFilters(): readonly TaskFilter[] {
 /** Without an account, the service searches at most seven days for what has no index. */
 function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[]>> {
   const isOperator = useIsOperatorPage();
-  const { get } = useAddress();
+  const { get } = useUrlParameters();
   const names = useNames();
   const makers = useMakers();
   const isOfAll = isOperator && get(accountFilter.name) === undefined;
@@ -77,8 +77,8 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
   );
   const isLimited = isOfAll && unindexed.some(({ name }) => get(name) !== undefined);
   const period = isLimited
-    ? limited(rangeFilters(tasksText.created, tasksText.customWeek))
-    : rangeFilters(tasksText.created);
+    ? limited(presetOrDateRangeFilters(tasksText.created, tasksText.customWeek))
+    : presetOrDateRangeFilters(tasksText.created);
   return { ...filters, from: period };
 }
 
@@ -113,7 +113,7 @@ function stateFilter(counts: Counts | undefined): TaskFilter {
 /** "10,000+" of a count that the service cut. */
 function countWord(count: Counts[keyof Counts] | undefined): string | undefined {
   if (count === undefined || count.tasks === 0) return undefined;
-  return `${number(count.tasks)}${count.isExact ? '' : '+'}`;
+  return `${formatNumber(count.tasks)}${count.isExact ? '' : '+'}`;
 }
 
 type Maker = { readonly value: string; readonly label: string };
@@ -141,7 +141,7 @@ function failureFilter(state: string | undefined): TaskFilter {
     label: tasksText.failure,
     all: tasksText.anyFailure,
     values: codes,
-    word: (code) => failCodeWords(code).title,
+    word: (code) => describeFailCode(code).title,
     isHidden: () => codes.length <= 1,
   });
 }

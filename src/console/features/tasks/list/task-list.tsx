@@ -1,20 +1,20 @@
 import { useState } from 'preact/hooks';
-import { useAccount, useIsOperatorPage, useRoleReason } from '../../../api/session.ts';
-import { paths } from '../../../paths.ts';
+import { useAccount, useIsOperatorPage, useNotAllowedReason } from '../../../api/session.ts';
+import { accountPaths } from '../../../paths.ts';
 import { Button, LinkButton } from '../../../ui/controls/button.tsx';
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Ban, Film } from '../../../ui/controls/icons.ts';
 import { List } from '../../../ui/lists/list.tsx';
-import type { Selection } from '../../../ui/lists/selection.tsx';
+import type { SelectionOptions } from '../../../ui/lists/selection.tsx';
 import { useFirstRequestSample } from '../../playground/request-samples.ts';
 import { CancelTasksDialog } from './cancel-tasks.tsx';
 import type { TaskFilter, TaskListPath } from './task-filters.tsx';
-import { accountColumn, makerColumn, taskColumns } from './task-table.tsx';
+import { accountAndCreatorColumn, createdByColumn, taskColumns } from './task-table.tsx';
 import { tasksText } from '../tasks-text.ts';
 import { isLive, type TaskRow } from '../detail/use-task.ts';
 
-const columns = [...taskColumns, makerColumn];
-const columnsOfOperators = taskColumns.toSpliced(1, 0, accountColumn);
+const columns = [...taskColumns, createdByColumn];
+const columnsOfOperators = taskColumns.toSpliced(1, 0, accountAndCreatorColumn);
 
 type ListProps = { readonly accountId?: string; readonly filters?: readonly TaskFilter[] };
 
@@ -23,7 +23,7 @@ export function TaskList({ accountId, filters }: ListProps) {
   const isOperator = useIsOperatorPage();
   const isOfAll = isOperator && accountId === undefined;
   const path: TaskListPath = isOperator ? '/api/admin/v1/tasks' : '/api/v1/jobs/listTasks';
-  const mayCancel = useRoleReason('member') === undefined || isOperator;
+  const mayCancel = useNotAllowedReason('member') === undefined || isOperator;
   const [cancelling, setCancelling] = useState<readonly TaskRow[]>();
   return (
     <>
@@ -56,7 +56,7 @@ export function TaskList({ accountId, filters }: ListProps) {
   );
 }
 
-function cancellable(onCancel: (tasks: readonly TaskRow[]) => void): Selection<TaskRow> {
+function cancellable(onCancel: (tasks: readonly TaskRow[]) => void): SelectionOptions<TaskRow> {
   return {
     canSelect: isLive,
     label: ({ param }) => param.input.prompt,
@@ -74,7 +74,7 @@ function FirstSteps() {
     <>
       <p>{tasksText.empty}</p>
       <div class="row">
-        <LinkButton href={paths.playground(accountId)} variant="primary">
+        <LinkButton href={accountPaths.playground(accountId)} variant="primary">
           {tasksText.firstVideo}
         </LinkButton>
       </div>

@@ -3,14 +3,14 @@ import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
 import { StateWithDot } from '../../../ui/controls/badge.tsx';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
-import { number } from '../../../ui/number-formats.tsx';
-import { useAddress } from '../../../ui/lists/filters.tsx';
+import { formatNumber } from '../../../ui/number-formats.tsx';
+import { useUrlParameters } from '../../../ui/lists/filters.tsx';
 import { type Column, Table } from '../../../ui/lists/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { AccountLink } from '../../accounts/account-link.tsx';
 import { Poster } from '../poster.tsx';
-import { failCodeWords, taskWord, tasksText } from '../tasks-text.ts';
-import { type TaskRow, useTaskPaths } from '../detail/use-task.ts';
+import { describeFailCode, wordAndToneOfTask, tasksText } from '../tasks-text.ts';
+import { type TaskRow, useTaskPagePaths } from '../detail/use-task.ts';
 
 const { columns: titles } = tasksText;
 
@@ -23,7 +23,7 @@ export const taskColumns: readonly Column<TaskRow>[] = [
   { title: titles.created, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
 ];
 
-export const accountColumn: Column<TaskRow> = {
+export const accountAndCreatorColumn: Column<TaskRow> = {
   title: tasksText.account,
   cell: ({ operator, createdBy }) =>
     operator && (
@@ -39,14 +39,14 @@ export const accountColumn: Column<TaskRow> = {
 };
 
 /** Links lead to all tasks of the same key or person. */
-export const makerColumn: Column<TaskRow> = {
+export const createdByColumn: Column<TaskRow> = {
   title: titles.createdBy,
   isMinor: true,
   cell: ({ createdBy }) => createdBy && <MakerLink of={createdBy} />,
 };
 
 function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['createdBy']> }) {
-  const { hrefWith } = useAddress();
+  const { hrefWith } = useUrlParameters();
   return (
     <Link href={hrefWith({ createdBy: id })} class="above maker truncate" title={tasksText.onlyOf(name ?? id)}>
       <bdi>{name ?? shortId(id)}</bdi>
@@ -68,7 +68,7 @@ export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | unde
 }
 
 function TaskHead({ task }: { readonly task: TaskRow }) {
-  const { of } = useTaskPaths();
+  const { of } = useTaskPagePaths();
   return (
     <span class="film-cell">
       <Poster url={task.posterUrl} task={task} />
@@ -82,8 +82,8 @@ function TaskHead({ task }: { readonly task: TaskRow }) {
 /** The state, for failures with their reason. */
 function TaskState({ task }: { readonly task: TaskRecord }) {
   const { state, progress, failCode } = task;
-  const { word, tone } = taskWord(task);
-  const reason = failCode === null ? word : failCodeWords(failCode).title;
+  const { word, tone } = wordAndToneOfTask(task);
+  const reason = failCode === null ? word : describeFailCode(failCode).title;
   return (
     <span>
       <StateWithDot tone={tone}>
@@ -96,10 +96,10 @@ function TaskState({ task }: { readonly task: TaskRecord }) {
 }
 
 function TaskCost({ task: { creditsCharged, creditsRefunded } }: { readonly task: TaskRecord }) {
-  if (creditsRefunded === 0) return <>{number(creditsCharged)}</>;
+  if (creditsRefunded === 0) return <>{formatNumber(creditsCharged)}</>;
   return (
     <span title={tasksText.costOf(creditsCharged, creditsRefunded)}>
-      <s class="faint">{number(creditsCharged)}</s> {number(creditsCharged - creditsRefunded)}
+      <s class="faint">{formatNumber(creditsCharged)}</s> {formatNumber(creditsCharged - creditsRefunded)}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
-import { paths } from '../../../paths.ts';
+import { accountPaths } from '../../../paths.ts';
 import { LinkButton } from '../../../ui/controls/button.tsx';
 import { Plus } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page-layout.tsx';
@@ -19,7 +19,7 @@ export function TasksPage() {
         <>
           <ExportTasks filters={filters} />
           {!isOperator && (
-            <LinkButton href={paths.playground(accountId)} variant="primary">
+            <LinkButton href={accountPaths.playground(accountId)} variant="primary">
               <Plus size={16} aria-hidden="true" /> {tasksText.newVideo}
             </LinkButton>
           )}

@@ -1,2 +1,0 @@
-/** The hint of a reason that only operators read. Pages of accounts have it, too, so it is apart from the other texts of the log. */
-export const auditHint = 'Recorded in the audit log with your name.';

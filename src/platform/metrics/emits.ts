@@ -1,2 +1,0 @@
-/** Takes events of these kinds, such as for metrics. Each emitter names the kinds that it emits. */
-export type Emits<Event> = { readonly emit: (event: Event) => void };
