@@ -118,6 +118,26 @@ test('a video of an upstream is staged with the form that its task requires, als
   assert.equal(upstream.jobs.length, 1);
 });
 
+test('an attempt counts as alive until it has ended, with a video or without', async () => {
+  for (const fails of [false, true]) {
+    const taskId = await accepted();
+    const upstream = createFakeUpstream(fails ? { fault: { reason: 'content', about: 'prompt' } } : {});
+    const { watches, ...world } = workerParts(database.db, folder, [upstream]);
+    const calls: string[] = [];
+    const attempts = {
+      begin: (begun: string) => {
+        calls.push(`begin ${begun}`);
+        return { signal: new AbortController().signal, stop: () => void calls.push('stop') };
+      },
+    };
+    const run = silentActivity({ workflowId: taskId }, () =>
+      generateWith({ ...world, watches: { ...watches, attempts } }, { taskId }),
+    );
+    await (fails ? assert.rejects(run) : run);
+    assert.deepEqual(calls, [`begin ${taskId}`, 'stop']);
+  }
+});
+
 test('videos of upstreams are marked with the name of our model where the setting is on, and never those of the preview', async () => {
   const upstream = createFakeUpstream();
   const world = workerParts(database.db, folder, [upstream]);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { sweepWorkFolder, withWorkFolder } from '../../../activities/generation/work-folder.ts';
@@ -21,6 +21,14 @@ test('the folder of an attempt is empty, has the name of its task, and is delete
     /^Error: no$/,
   );
   assert.deepEqual(await readdir(root), []);
+});
+
+test('a folder that is already gone fails nothing', async (t) => {
+  const root = await temporaryFolder(t);
+  assert.equal(
+    await withWorkFolder(root, 'task', async (folder) => void (await rm(folder, { recursive: true }))),
+    undefined,
+  );
 });
 
 test('only folders that have not changed for the given time are swept', async (t) => {

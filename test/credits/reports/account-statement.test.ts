@@ -182,6 +182,14 @@ test('422 a month that has not begun, or does not exist; 404 an unknown account;
   }
 });
 
+test('a month is one of 1970 to 2285, as UTC', () => {
+  const first = { month: '1970-01', fromMs: 0, toMs: 31 * 86_400_000 };
+  assert.deepEqual(monthOf('1970-01'), first);
+  assert.equal(monthOf('2285-12')?.toMs, Date.UTC(2286, 0));
+  for (const text of ['1969-12', '2286-01', '2026-00', '2026-13', '2026-1', '26-01', ' 2026-01', '2026-01-01', ''])
+    assert.equal(monthOf(text), undefined, text);
+});
+
 describe('no entry is missing from a statement:', () => {
   const month = monthOf('2026-01') ?? assert.fail();
 

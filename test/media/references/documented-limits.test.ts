@@ -7,6 +7,7 @@ import {
   maxFetchedImageMegabytes,
   maxUploadMegabytes,
   formatsTextByKind,
+  uploadMediaTypes,
 } from '../../../src/media/references/upload-rules.ts';
 import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
 import { maxUrlLength } from '../../../src/catalogue/input/request-texts-and-urls.ts';
@@ -53,6 +54,36 @@ test('the table of media in the guide has the formats and limits of the code', (
   assert.ok(
     page.includes(`uploads of ${image} MB (images, ${sides} per side), ${video} MB (video) and ${audio} MB (audio)`),
   );
+});
+
+test('each format that the messages name has the media types that browsers give its files, and no other is accepted', () => {
+  const byFormat: Readonly<Record<keyof typeof uploadMediaTypes, Readonly<Record<string, readonly string[]>>>> = {
+    image: {
+      JPEG: ['jpeg'],
+      PNG: ['png'],
+      WebP: ['webp'],
+      HEIC: ['heic', 'heif'],
+      AVIF: ['avif'],
+      GIF: ['gif'],
+      BMP: ['bmp'],
+      TIFF: ['tiff'],
+    },
+    video: { MP4: ['mp4'], MOV: ['quicktime'], WebM: ['webm'], MKV: ['x-matroska'], AVI: ['x-msvideo'] },
+    audio: {
+      MP3: ['mpeg', 'mp3'],
+      WAV: ['wav', 'x-wav', 'vnd.wave'],
+      M4A: ['mp4', 'x-m4a'],
+      AAC: ['aac'],
+      Ogg: ['ogg', 'webm'],
+      FLAC: ['flac', 'x-flac'],
+      AIFF: ['aiff', 'x-aiff'],
+    },
+  };
+  for (const kind of ['image', 'video', 'audio'] as const) {
+    assert.deepEqual(formatsTextByKind[kind].split(/, | or /), Object.keys(byFormat[kind]));
+    const types = Object.values(byFormat[kind]).flatMap((subtypes) => subtypes.map((subtype) => `${kind}/${subtype}`));
+    assert.deepEqual(uploadMediaTypes[kind], types);
+  }
 });
 
 test('the page about models has the limits of clips', () => {
