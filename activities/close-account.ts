@@ -6,8 +6,8 @@ import {
 } from '../src/tasks/end/close-account-rows.ts';
 import { deleteTaskContentInDatabase, findOwedDeletion } from '../src/tasks/end/content-deletion-rows.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
-import { maxUploadsOfAccount } from '../src/media/references/upload-rules.ts';
-import type { PaymentDeps } from '../src/credits/payments/apply-payments.ts';
+import { maxUploadsOfAccount } from '../src/media/references/upload-limits-and-addresses.ts';
+import type { PaymentDeps } from '../src/credits/payments/apply-payments-and-reversals.ts';
 import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-or-settle-checkout.ts';
 import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, failAndRefund } from '../src/tasks/end/end-task-statements.ts';

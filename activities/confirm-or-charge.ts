@@ -6,7 +6,7 @@ import { taskWorkflowId } from '../src/temporal/connection/queue-names-and-workf
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
 import { taskTerms } from '../src/tasks/accept/task-terms.ts';
 import { acceptTaskAlone } from '../src/tasks/accept/accept-one-task.ts';
-import { saveTaskTiers } from '../src/tasks/jobs/task-tiers.ts';
+import { saveTaskTiers } from '../src/tasks/jobs/stored-task-tiers.ts';
 import { recordQueuing, type TaskWithDeadline } from '../src/tasks/task-rows.ts';
 import type { TaskEventSink } from '../src/tasks/task-metric-events.ts';
 import type { CatalogueModel } from '../src/catalogue/file/catalogue-schema-and-types.ts';

@@ -6,11 +6,11 @@ import type { ConversionBeforeStorage } from '../src/catalogue/media/conversion-
 import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
-import { findTask, type GeneratingTask, endGenerationAttempt, beginGenerationAttempt } from '../src/tasks/task-rows.ts';
+import { findTask, type GeneratingTask, pauseDeadlineClock, beginGenerationAttempt } from '../src/tasks/task-rows.ts';
 import type { ReferenceMediaRequest } from '../src/media/references/reference-media.ts';
 import { withErrorsConvertedAndRetrySaved } from './activity-failure.ts';
 import type { RunningAttempts } from './running-attempts.ts';
-import type { OpenJob, AttemptEndWithoutVideo } from '../src/tasks/jobs/attempt-job.ts';
+import type { OpenJob, AttemptEndWithoutVideo } from '../src/tasks/jobs/job-of-attempt-types.ts';
 import {
   type GenerationAttempt,
   type GenerationDeps,
@@ -26,7 +26,7 @@ import { runJobInRequest } from './generation/run-in-request.ts';
 import { submitJob } from './generation/submit-job.ts';
 import { findOpenOrReserveJob, type NextJob, findDisabledMachinePause } from '../src/tasks/jobs/next-job.ts';
 import { startProgressHeartbeats } from './heartbeats.ts';
-import type { ConversionOrStoredResult } from './store-result.ts';
+import type { ConversionOrStoredResult } from './convert-and-store-video.ts';
 import { referenceFolderOf } from './task-file-keys.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
 import { type WorkFolderAndReadiness, requireWorkingMachine } from './require-working-machine.ts';
@@ -119,7 +119,7 @@ async function runAttempt(
   try {
     const attempt = { deps, task, started, form, workFolder, ...signals, media, report: progress.report };
     const outcome = await runJobs(attempt, first);
-    if (outcome.kind === 'waits') await endGenerationAttempt(deps.db, taskId);
+    if (outcome.kind === 'waits') await pauseDeadlineClock(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOfAttemptEnd(outcome);
     // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
     if (started.at !== undefined)
@@ -138,7 +138,7 @@ async function runAttempt(
  * Runs a task's jobs, one after the other, until one has led to the video. `findOpenOrReserveJob` selects each job; then its state selects the
  * step. `first` is the job that was selected before the attempt began.
  *
- * Every step commits its result, or ends the task or this attempt (src/tasks/jobs/decide-job-end.ts); that a job has succeeded is committed
+ * Every step commits its result, or ends the task or this attempt (src/tasks/jobs/end-job-and-decide-next.ts); that a job has succeeded is committed
  * first of all by the step that fetches its video. The next attempt, also after a crash, resumes the job from its row:
  * `findOpenOrReserveJob` finds the row, and `resumeJobFromRow` returns its state.
  */

@@ -9,7 +9,7 @@ import type { createReconcileTasksActivity } from './maintenance/reconcile-tasks
 import type { createSendCallbackActivity } from './send-callback.ts';
 import type { createSettleJobsActivity } from './maintenance/settle-provider-jobs.ts';
 import type { createStartClosingsActivity, createStartCallbacksActivity } from './maintenance/start-owed-workflows.ts';
-import type { createStoreResultActivity } from './store-result.ts';
+import type { createStoreResultActivity } from './convert-and-store-video.ts';
 import type { createProviderTestActivity } from './run-provider-test.ts';
 
 // The activities of each task queue, under the names that recorded histories contain. `src/run/main/wire-activities.ts` creates them, and

@@ -36,7 +36,7 @@ export function referenceFolderOf(taskId: string): string {
 }
 
 /** Where the upstream of a job writes its video. No other job may write to this key, and no client ever gets a link to it. */
-export function incomingKeyOf(taskId: string, jobKey: string): string {
+export function upstreamUploadKeyOf(taskId: string, jobKey: string): string {
   return `incoming/${taskId}/${jobKey}.mp4`;
 }
 

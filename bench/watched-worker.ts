@@ -2,7 +2,7 @@ import { readConfig } from '../src/run/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
 import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
-import type { ProviderWithTermsAndPoller, ProviderOpener } from '../src/providers/open-providers.ts';
+import type { ProviderWithTermsAndPoller, OpenProviders } from '../src/providers/open-providers.ts';
 import { settingsWithNothingEmbedded } from '../src/run/config/settings-and-derived-values.ts';
 import { createFatalPromise, drainAndExitOnSignal } from '../src/run/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/run/main/run-worker.ts';
@@ -22,7 +22,7 @@ function watched(provider: Provider): Provider {
   };
 }
 
-function watchedProviders({ ofEntry, ofJob }: ProviderOpener): ProviderOpener {
+function watchedProviders({ ofEntry, ofJob }: OpenProviders): OpenProviders {
   const watch = (open: ProviderWithTermsAndPoller | undefined) => open && { ...open, provider: watched(open.provider) };
   return { ofEntry: (entry) => watch(ofEntry(entry)), ofJob: (job) => watch(ofJob(job)) };
 }

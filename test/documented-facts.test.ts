@@ -20,7 +20,7 @@ import { moderationLinkMs } from '../src/run/main/api-dependencies.ts';
 import { paymentsWindowMs } from '../activities/maintenance/reconcile-payments.ts';
 import { mailPausesSeconds } from '../src/platform/mail/mail-queue.ts';
 import { maxMarginMs } from '../src/credits/reports/margin.ts';
-import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../src/media/references/upload-rules.ts';
+import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../src/media/references/upload-limits-and-addresses.ts';
 import { diskReserveBytes } from '../src/platform/process/disk.ts';
 import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
 import { visibleWithinMs } from '../src/providers/jobs/pick-job-of-lost-create.ts';

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChargedTaskForWorkflow, OperatorOrderForAccount } from '../activities/confirm-or-charge.ts';
 import type { TaskEndSummary } from '../activities/end-task.ts';
-import type { ConversionOrStoredResult } from '../activities/store-result.ts';
+import type { ConversionOrStoredResult } from '../activities/convert-and-store-video.ts';
 import { type FailCode, failCodes, type TaskFailure } from '../src/catalogue/tasks/task.ts';
 import { notifyOfTaskEnd } from './deliver-callback.ts';
 import { bookkeeping, ownMachineGenerationOf, remoteGenerationOf, storing } from './activity-proxies.ts';

@@ -10,8 +10,8 @@ import { delayAbort, type StartDeadline } from '../abort-timers.ts';
 import type { ProviderSwitches } from '../watch-provider-switches.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { RoutingDeps } from '../../src/tasks/jobs/next-job.ts';
-import type { OpenJob, TryNextJob, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
-import type { ConversionOrStoredResult } from '../store-result.ts';
+import type { OpenJob, TryNextJob, AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';
+import type { ConversionOrStoredResult } from '../convert-and-store-video.ts';
 
 export type GenerationDeps = RoutingDeps & {
   readonly log: Logger;

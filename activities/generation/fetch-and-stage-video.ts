@@ -3,12 +3,16 @@ import { maxVideoBytes } from '../../src/platform/outbound/resumable-download.ts
 import { type GeneratedVideoFile, VideoLostError } from '../../src/providers/provider-contract.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
-import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-file-keys.ts';
+import { findStoredVideo, upstreamUploadKeyOf, stagingKeysOf } from '../task-file-keys.ts';
 import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
-import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
-import { endJobAndRecordTaskFailure, recordEndAndCost, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJobIfCancelled } from './end-declined-or-cancelled-job.ts';
+import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';
+import {
+  endJobAndRecordTaskFailure,
+  recordUpstreamEndAndCost,
+  endLostJob,
+} from '../../src/tasks/jobs/end-job-and-decide-next.ts';
+import { stopJobIfCancelled } from './end-declined-or-stop-cancelled-job.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideoAndEndJob(
@@ -16,7 +20,7 @@ export async function fetchVideoAndEndJob(
   job: JobInState<'succeeded'>,
 ): Promise<StepOutcome> {
   const { upstreamEndedAt, success } = job;
-  if (upstreamEndedAt === undefined) await recordEndAndCost(attempt, job, success.cost);
+  if (upstreamEndedAt === undefined) await recordUpstreamEndAndCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
   if (fetched === 'moved') return await succeedJob(attempt);
@@ -82,7 +86,7 @@ async function moveUpload(
   job: JobInState<'running' | 'succeeded'>,
 ): Promise<'moved' | 'missing' | AttemptEndWithoutVideo> {
   const { media } = attempt.deps;
-  const incoming = incomingKeyOf(job.taskId, job.jobKey);
+  const incoming = upstreamUploadKeyOf(job.taskId, job.jobKey);
   const { video: staged } = stagingKeysOf(job.taskId);
   let upload = await checkUpload(media, incoming);
   if (upload !== 'too_large') {
@@ -119,7 +123,7 @@ export async function stageUploadOfLostJob(
   const upload = await moveUpload(attempt, job);
   if (upload === 'missing') return undefined;
   if (upload !== 'moved') return upload;
-  await recordEndAndCost(attempt, job, undefined);
+  await recordUpstreamEndAndCost(attempt, job, undefined);
   return await succeedJob(attempt);
 }
 

@@ -3,16 +3,16 @@ import { touchGenerations } from '../../src/tasks/task-rows.ts';
 import { type GenerationAttempt, hasDeadlinePassed, type StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { stageUploadOfLostJob } from './fetch-and-stage-video.ts';
-import type { JobInState } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobInState } from '../../src/tasks/jobs/job-of-attempt-types.ts';
 import { waitForOpenProvider } from './resume-or-look-up-job.ts';
 import {
   jobEndAfterCancel,
   endJobAndRecordTaskFailure,
   endFailedJob,
   endLostJob,
-  recordEndAndCost,
-} from '../../src/tasks/jobs/decide-job-end.ts';
-import { stopJobIfCancelled, withFinalRequestLimit } from './end-declined-or-cancelled-job.ts';
+  recordUpstreamEndAndCost,
+} from '../../src/tasks/jobs/end-job-and-decide-next.ts';
+import { stopJobIfCancelled, withFinalRequestLimit } from './end-declined-or-stop-cancelled-job.ts';
 
 export async function followJob(attempt: GenerationAttempt, job: JobInState<'running'>): Promise<StepOutcome> {
   for (;;) {
@@ -79,7 +79,7 @@ async function endAtDeadline(attempt: GenerationAttempt, job: JobInState<'runnin
   // A job that has failed may be one that an earlier attempt has stopped.
   const failed = status?.state === 'failed' ? status : undefined;
   const hasCost = failed?.cost !== undefined;
-  if (hasCost) await recordEndAndCost(attempt, job, failed.cost);
+  if (hasCost) await recordUpstreamEndAndCost(attempt, job, failed.cost);
   const cancel = () => withFinalRequestLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
   const end = jobEndAfterCancel(failed === undefined ? await cancel() : 'ended', { hasCost });
   return await endJobAndRecordTaskFailure(attempt, job, providerFailures.timeout, end);

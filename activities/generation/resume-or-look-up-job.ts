@@ -15,14 +15,22 @@ import {
 } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { endJobIfStaged } from './fetch-and-stage-video.ts';
-import { type JobInState, asRunningJob, type AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
+import {
+  type JobInState,
+  asRunningJob,
+  type AttemptEndWithoutVideo,
+} from '../../src/tasks/jobs/job-of-attempt-types.ts';
 import type { NextJob } from '../../src/tasks/jobs/next-job.ts';
-import { endAndCountJob, endJobAndRecordTaskFailure, endLostJob } from '../../src/tasks/jobs/decide-job-end.ts';
+import {
+  endAndCountJob,
+  endJobAndRecordTaskFailure,
+  endLostJob,
+} from '../../src/tasks/jobs/end-job-and-decide-next.ts';
 import { recordAcceptedJob, inputWithSpelledReferences } from './submit-job.ts';
 
 // An attempt that finds an intent continues its job: `findOpenOrReserveJob` (src/tasks/jobs/next-job.ts) reads the row, whose intent was committed before the create
 // (submit-job.ts). A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known,
-// or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/decide-job-end.ts).
+// or, with `onLostJob: resubmit`, before the lookups have ended without a result (`endLostJob` in src/tasks/jobs/end-job-and-decide-next.ts).
 
 /** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
 export async function resumeJobFromRow(

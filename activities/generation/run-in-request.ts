@@ -13,15 +13,15 @@ import {
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { finalTaskFailureOf } from './attempt-errors.ts';
 import { succeedJob } from './fetch-and-stage-video.ts';
-import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
+import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';
 import {
   coolDown,
   endJobAndRecordTaskFailure,
-  recordEndAndCost,
+  recordUpstreamEndAndCost,
   endFailedJob,
-} from '../../src/tasks/jobs/decide-job-end.ts';
-import { endJobDeclinedUpstream } from './end-declined-or-cancelled-job.ts';
-import { storeIfNothingToConvert, usablePosterPath } from '../store-result.ts';
+} from '../../src/tasks/jobs/end-job-and-decide-next.ts';
+import { endJobDeclinedUpstream } from './end-declined-or-stop-cancelled-job.ts';
+import { storeIfNothingToConvert, usablePosterPath } from '../convert-and-store-video.ts';
 import { stagingKeysOf } from '../task-file-keys.ts';
 import { jobRequestFor } from './submit-job.ts';
 
@@ -39,7 +39,7 @@ export async function runJobInRequest(attempt: GenerationAttempt, job: JobInStat
     case 'video':
       await markGenerating(attempt, Date.now() - submittedAt);
       if (pool !== undefined) {
-        await recordEndAndCost(attempt, { ...job, submittedAt }, end.cost);
+        await recordUpstreamEndAndCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
       return await succeedJob(attempt, await storeOrStage(attempt, end.video));

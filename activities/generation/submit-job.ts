@@ -19,7 +19,7 @@ import {
   recordCreatedJob,
 } from '../../src/tasks/jobs/job-creates.ts';
 import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
-import { referenceFolderOf, incomingKeyOf } from '../task-file-keys.ts';
+import { referenceFolderOf, upstreamUploadKeyOf } from '../task-file-keys.ts';
 import {
   type GenerationAttempt,
   attemptEndAfterAbort,
@@ -33,9 +33,9 @@ import {
   type JobInState,
   asRunningJob,
   type AttemptEndWithoutVideo,
-} from '../../src/tasks/jobs/attempt-job.ts';
-import { coolDown, endJobAndRecordTaskFailure, jobLogFields } from '../../src/tasks/jobs/decide-job-end.ts';
-import { endJobDeclinedUpstream, withFinalRequestLimit } from './end-declined-or-cancelled-job.ts';
+} from '../../src/tasks/jobs/job-of-attempt-types.ts';
+import { coolDown, endJobAndRecordTaskFailure, jobLogFields } from '../../src/tasks/jobs/end-job-and-decide-next.ts';
+import { endJobDeclinedUpstream, withFinalRequestLimit } from './end-declined-or-stop-cancelled-job.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -147,7 +147,7 @@ async function linksFor(
   const mediaLinks = await linksTo(provider, media, linkTo);
   // A store that others cannot write to has no upload links; the video is then downloaded.
   const url =
-    provider.uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
+    provider.uploads === true ? await deps.media.uploadLink(upstreamUploadKeyOf(taskId, jobKey), lifeMs) : undefined;
   return { mediaLinks, ...(url !== undefined && { resultUpload: { url, expireTime } }) };
 }
 

@@ -29,7 +29,7 @@ import {
   deleteFromOverlongLog,
   findLogCutoff,
   listOverlongLogs,
-} from '../../src/library/request-log/logged-requests.ts';
+} from '../../src/library/request-log/request-log-rows.ts';
 import { addTasksToUsageSums } from '../../src/credits/reports/usage-sums-and-latencies.ts';
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media-rows.ts';

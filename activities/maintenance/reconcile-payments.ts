@@ -4,7 +4,7 @@ import {
   type PaymentReconciliationCounts,
   reconcilePayments,
 } from '../../src/credits/payments/payment-reconciliation.ts';
-import type { PaymentDeps } from '../../src/credits/payments/apply-payments.ts';
+import type { PaymentDeps } from '../../src/credits/payments/apply-payments-and-reversals.ts';
 import type { PaymentProviderAndServiceUrl } from '../close-account.ts';
 import type { RowProcessingDeps } from './process-rows-from-cursor.ts';
 

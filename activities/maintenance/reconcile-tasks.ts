@@ -12,7 +12,11 @@ import {
   removeTermination,
   type WorkflowTermination,
 } from '../../src/tasks/list/workflow-terminations.ts';
-import { listUnfinishedTasks, recordStuckSince, type UnfinishedTask } from '../../src/tasks/list/unfinished-tasks.ts';
+import {
+  listUnfinishedTasks,
+  recordStuckSince,
+  type UnfinishedTask,
+} from '../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { markTasksReconciled } from '../../src/credits/last-checks-and-findings.ts';
 import { owedDeliveryIds } from '../../src/tasks/end/task-end-event-ids.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';

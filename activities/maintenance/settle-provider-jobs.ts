@@ -13,8 +13,8 @@ import { processRowsFromStoredCursor } from './process-rows-from-cursor.ts';
 import type { GenerationDeps } from '../generation/attempt-at-generation.ts';
 import { lookUpLostCreate } from '../generation/resume-or-look-up-job.ts';
 import { jobNameAtProvider } from '../../src/tasks/jobs/next-job.ts';
-import { recordEndAndCost } from '../../src/tasks/jobs/decide-job-end.ts';
-import { finalRequestLimitMs, withFinalRequestLimit } from '../generation/end-declined-or-cancelled-job.ts';
+import { recordUpstreamEndAndCost } from '../../src/tasks/jobs/end-job-and-decide-next.ts';
+import { finalRequestLimitMs, withFinalRequestLimit } from '../generation/end-declined-or-stop-cancelled-job.ts';
 
 export type SettleProviderJobsDeps = Pick<GenerationDeps, 'db' | 'log' | 'events' | 'providers' | 'hashAccount'> & {
   readonly engine: Pick<WorkflowEngine, 'cancelWorkflow'>;
@@ -84,7 +84,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): 
   const submitted = { taskId, ordinal, open, submittedAt: row.submittedAt ?? row.intendedAt };
   switch (status.state) {
     case 'succeeded':
-      await recordEndAndCost({ deps, task }, submitted, status.cost);
+      await recordUpstreamEndAndCost({ deps, task }, submitted, status.cost);
       deps.log.warn(
         { taskId, provider: row.provider, jobId: row.jobId },
         'video finished after the refund; not delivered',
@@ -92,7 +92,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): 
       return { outcome: 'late_success' };
     case 'failed':
       if (status.cost !== undefined) {
-        await recordEndAndCost({ deps, task }, submitted, status.cost);
+        await recordUpstreamEndAndCost({ deps, task }, submitted, status.cost);
         return { outcome: 'abandoned' };
       }
       return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };

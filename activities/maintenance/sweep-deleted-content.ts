@@ -1,5 +1,5 @@
 import type { ResultStore } from '../../src/media/store/result-store.ts';
-import { uploadKey } from '../../src/media/references/upload-rules.ts';
+import { uploadKey } from '../../src/media/references/upload-limits-and-addresses.ts';
 import {
   clearContentAndListLeftoverJobs,
   finishDeletionSweep,

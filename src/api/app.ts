@@ -10,10 +10,10 @@ import {
   type NoContextExtras,
   type RequestState,
   type AppMiddleware,
-} from './core/request-context.ts';
+} from './core/request-context-and-responses.ts';
 import { addConsoleRoutes } from './console/serve-console.ts';
 import type { GuardDeps } from './core/define-endpoint.ts';
-import { type EndpointNeeds, endpoints } from './endpoints.ts';
+import { type AllEndpointDeps, endpoints } from './endpoints.ts';
 import { describeErrorForLog } from '../platform/errors.ts';
 import { answerErrors } from './core/middleware/answer-errors.ts';
 import { logAndMeasureRequests, type RequestFinishedEvent, traceRequests } from './core/middleware/observe-requests.ts';
@@ -52,7 +52,7 @@ type AppDeps = {
 
 /** Everything that the app, the guards, the endpoints and the other routes declare that they need. `src/run/main` provides it. */
 export type AppNeeds = AppDeps & RouterNeeds;
-type RouterNeeds = GuardDeps & AuthenticationDeps & EndpointNeeds & McpDeps & Needs<(typeof otherRoutes)[number]>;
+type RouterNeeds = GuardDeps & AuthenticationDeps & AllEndpointDeps & McpDeps & Needs<(typeof otherRoutes)[number]>;
 /** Of functions that each need something, all of it together. */
 type Needs<AddRoutes> = (
   AddRoutes extends (router: AppRouter, deps: infer Deps) => void ? (deps: Deps) => void : never

@@ -39,7 +39,7 @@ import { requestLogEndpoints } from './request-log/request-log-routes.ts';
 import { getOverviewEndpoint } from './accounts/account-overview-routes.ts';
 import { setLowBalanceEndpoint, getStatusEndpoint } from './accounts/balance-and-model-trouble-routes.ts';
 import { operatorProviderAndMarginEndpoints } from './providers/provider-and-margin-routes.ts';
-import { sendTestCallbackEndpoint, sendTestEventEndpoint } from './callbacks/test-callback-routes.ts';
+import { sendTestCallbackEndpoint, sendTestEventEndpoint } from './callbacks/test-callback-and-event-routes.ts';
 import { previewUploads, uploadMedia } from './media/upload-routes.ts';
 import { cancelEndpoints, operatorCancelEndpoints } from './tasks/cancel-task-routes.ts';
 import { operatorTaskExportEndpoints, taskExportEndpoints } from './tasks/task-export-routes.ts';
@@ -177,11 +177,11 @@ const declared = [
 ] satisfies readonly Section[];
 
 /** What all endpoints need. `src/run/main` must provide it. */
-export type EndpointNeeds = DepsOfAll<(typeof declared)[number]['endpoints'][number]>;
+export type AllEndpointDeps = DepsOfAll<(typeof declared)[number]['endpoints'][number]>;
 
 /** In the order of the documentation. */
 export const sections: readonly Section[] = declared;
 
-export const endpoints: readonly Endpoint<EndpointNeeds>[] = declared.flatMap<Endpoint<EndpointNeeds>>(
+export const endpoints: readonly Endpoint<AllEndpointDeps>[] = declared.flatMap<Endpoint<AllEndpointDeps>>(
   (section) => section.endpoints,
 );

@@ -37,7 +37,7 @@ export type ProviderWithTermsAndPoller = {
   readonly imageReference?: string | undefined;
 };
 
-export type ProviderOpener = {
+export type OpenProviders = {
   /** Opens the provider of an entry; undefined when the catalogue in force has none with its name. */
   readonly ofEntry: (entry: TierEntry) => ProviderWithTermsAndPoller | undefined;
   /** Opens the provider of a job; undefined when its name has left the catalogue or belongs to another upstream now. */
@@ -50,7 +50,7 @@ export type ProviderOpener = {
 /** Sends one request that costs nothing to the provider of an entry. */
 export type ProviderTester = (entry: TierEntry, signal: AbortSignal) => Promise<ProviderTestReport>;
 
-export type ProviderOpenerDeps = {
+export type OpenProvidersDeps = {
   readonly catalogue: () => Catalogue;
   readonly preview: RunProvider;
   readonly readSecret: SecretReader;
@@ -63,7 +63,7 @@ export type ProviderOpenerDeps = {
 /** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
 
-export function createProviderOpener(deps: ProviderOpenerDeps): ProviderOpener & { readonly test: ProviderTester } {
+export function createOpenProviders(deps: OpenProvidersDeps): OpenProviders & { readonly test: ProviderTester } {
   const opened = new LRUCache<string, Opened>({ max: maxOpen });
   const reservations = new Map<string, ReservePollTime>();
   const preview = providerWithTermsAndPoller(deps.preview, {
@@ -119,7 +119,7 @@ type Opened = ProviderWithTermsAndPoller & { readonly test: (signal: AbortSignal
 type Upstream = { readonly name: string; readonly settings: SettingsExceptPreview; readonly terms: FrozenJobTerms };
 
 function openUpstream(
-  deps: ProviderOpenerDeps,
+  deps: OpenProvidersDeps,
   reservePollTime: ReservePollTime,
   { name, settings, terms }: Upstream,
 ): Opened {
@@ -140,7 +140,7 @@ function openUpstream(
 
 /** Returns the settings with the key in force, so that it can be rotated, but never those of another upstream. */
 function settingsInForce(
-  { catalogue }: Pick<ProviderOpenerDeps, 'catalogue'>,
+  { catalogue }: Pick<OpenProvidersDeps, 'catalogue'>,
   name: string,
   { baseUrl }: FrozenConfig,
 ): SettingsExceptPreview {

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import type { NotAccepted, RecoverOutcome, SubmitOutcome, RunOutcome, UpstreamClient } from './provider-contract.ts';
-import type { PollOutcome } from './jobs/shared-job-poller.ts';
+import type { PollAnswerClarity } from './jobs/shared-job-poller.ts';
 
 // Metrics count these events of upstreams. Outcomes are our own words, never an upstream's.
 
 export type ProviderEvent = { readonly provider: string } & (
   | { readonly kind: 'provider_call'; readonly outcome: SubmitOutcomeLabel }
-  | { readonly kind: 'provider_poll'; readonly outcome: PollOutcome }
+  | { readonly kind: 'provider_poll'; readonly outcome: PollAnswerClarity }
   /** The upstream was searched for the job of a create whose answer was lost. */
   | { readonly kind: 'provider_lookup'; readonly outcome: RecoverOutcome['kind'] }
   /** A lost job is abandoned, and another one may be made at the same provider. */

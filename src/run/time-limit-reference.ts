@@ -1,7 +1,7 @@
 import { endedPollMs } from '../../activities/running-attempts.ts';
 import { jobCreateGraceMs } from '../../activities/generation/attempt-at-generation.ts';
 import { maxLostCreateLookUpMs } from '../../activities/generation/resume-or-look-up-job.ts';
-import { finalRequestLimitMs } from '../../activities/generation/end-declined-or-cancelled-job.ts';
+import { finalRequestLimitMs } from '../../activities/generation/end-declined-or-stop-cancelled-job.ts';
 import { failedTaskMediaRetentionMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
@@ -15,13 +15,13 @@ import {
 } from '../library/operations/fixed-retention-periods.ts';
 import { callerCacheMs } from '../api/core/authentication.ts';
 import { resultLinkLifeMs, keepPreviousSecretMs } from '../media/store/signed-link.ts';
-import { uploadGraceMs } from '../media/references/upload-rules.ts';
+import { uploadGraceMs } from '../media/references/upload-limits-and-addresses.ts';
 import { visibleWithinMs } from '../providers/jobs/pick-job-of-lost-create.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
 import { defaultRepeatWindowMs } from '../tasks/accept/create-attempts.ts';
-import { maxAcceptRetryMs } from '../tasks/accept/accept-in-batches.ts';
+import { maxAcceptRetryMs } from '../tasks/accept/accept-with-retry.ts';
 import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
-import { callbackPausesMs, callbackTimeoutMs } from '../tasks/callbacks/callback-schedule.ts';
+import { callbackPausesMs, callbackTimeoutMs, pauseObeyingRetryAfter } from '../tasks/callbacks/callback-schedule.ts';
 import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
 import { cancelGraceMs } from '../tasks/end/end-task-statements.ts';
 import { maxQueueMs } from '../temporal/connection/queue-names-and-workflow-ids.ts';
@@ -35,7 +35,7 @@ const limits: Readonly<Record<string, number>> = {
   'A create whose commit stays uncertain is looked for, before it counts as never made': conclusiveAfterMs,
   'A create that an SDK counts as a retry repeats the one before it, if that is no older': defaultRepeatWindowMs,
   '`reconcile` starts the workflow of a task that has none': startGraceMs,
-  'A task waits for a worker or a slot, and is then refunded by `reconcile`': maxQueueMs,
+  'A task waits in all, for workers, slots and the store of its video, and is then refunded by `reconcile`': maxQueueMs,
   'The deadline of a model that declares none; it counts while an attempt is alive or a job runs upstream':
     defaultDeadlineMs,
   '`reconcile` refunds a task that is past its limits by this, when neither workflow nor worker did': deadlineGraceMs,
@@ -48,8 +48,10 @@ const limits: Readonly<Record<string, number>> = {
   '`reconcile` stops a job that no task waits for': stopGraceMs,
   '`reconcile` terminates the workflow of a canceled task that still runs': cancelGraceMs,
   'A receiver may take to answer a callback': callbackTimeoutMs,
-  'All attempts at a callback take, at most':
-    Math.round(callbackPausesMs.reduce((sum, pause) => sum + pause, 0) / hourMs) * hourMs,
+  'All attempts at a callback take, to a receiver without `Retry-After`': wholeHours(callbackPausesMs),
+  'All attempts at a callback take, at most, to a receiver that sends `Retry-After`': wholeHours(
+    callbackPausesMs.map((pause) => (pause === 0 ? 0 : pauseObeyingRetryAfter(pause, Infinity))),
+  ),
   '`reconcile` sends a callback that is overdue': callbackGraceMs,
   'A stopping API finishes its requests, and then the starts of their workflows, each': apiDrainMs,
   'A stopping worker lets its activities end, before it cancels them': workerGraceMs,
@@ -65,6 +67,10 @@ const limits: Readonly<Record<string, number>> = {
   'One-time links that have expired are deleted': oneTimeLinkRetentionMs,
   'Attempts at callbacks, and events about no task, are deleted': attemptAndEventRetentionMs,
 };
+
+function wholeHours(pausesMs: readonly number[]): number {
+  return Math.round(pausesMs.reduce((sum, pause) => sum + pause, 0) / hourMs) * hourMs;
+}
 
 const units = [
   ['day', dayMs],

@@ -109,7 +109,7 @@ update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state in
 });
 
 /** Ends an attempt. The time until the next one does not count towards the deadline. */
-export const endGenerationAttempt = noRows<[taskId: string]>({
+export const pauseDeadlineClock = noRows<[taskId: string]>({
   name: 'pause-generation',
   text: `
 update tasks set attempt_started_at = null, attempt_seen_at = now(),

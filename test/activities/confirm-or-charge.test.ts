@@ -7,7 +7,7 @@ import { createConfirmOrChargeActivity, type OperatorOrderForAccount } from '../
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
-import { readTaskTiers } from '../../src/tasks/jobs/task-tiers.ts';
+import { readTaskTiers } from '../../src/tasks/jobs/stored-task-tiers.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { recordEvents, silentEvents } from '../support/service/metric-event-sinks.ts';

@@ -121,7 +121,9 @@ test('a video of an upstream is staged with the form that its task requires, als
 test('an attempt counts as alive until it has ended, with a video or without', async () => {
   for (const fails of [false, true]) {
     const taskId = await accepted();
-    const upstream = createFakeUpstream(fails ? { fault: { reason: 'content', about: 'prompt' } } : {});
+    const upstream = createFakeUpstream(
+      fails ? { fault: { kind: 'content', about: 'prompt', detail: 'refused' } } : {},
+    );
     const { watches, ...world } = workerParts(database.db, folder, [upstream]);
     const calls: string[] = [];
     const attempts = {

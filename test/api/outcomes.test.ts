@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { maxUploadBytesOfKind } from '../../src/media/references/upload-rules.ts';
+import { maxUploadBytesOfKind } from '../../src/media/references/upload-limits-and-addresses.ts';
 import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { isConsoleApiPath, type Operation } from '../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../src/api/endpoints.ts';

@@ -7,7 +7,7 @@ import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/price-lists.ts';
 import { quoteTask } from '../../src/credits/prices/price-rule.ts';
-import { modelInputSchema } from '../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../src/catalogue/input/model-input-declaration-schema.ts';
 import type { Model } from '../../src/catalogue/models/model.ts';
 import {
   creditsForDuration,
@@ -46,7 +46,7 @@ const amounts = fc
   .filter(({ creditsPerSecond, creditsPerVideo }) => creditsPerSecond + creditsPerVideo > 0);
 const rate = fc.record({ amounts, inMs });
 
-const anyInput = modelInputSchema.parse({
+const anyInput = modelInputDeclarationSchema.parse({
   resolution: { values: ['480p', '720p', '1080p'] },
   duration: { min: 1, max: 60 },
   ratio: { values: ['16:9'] },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { withDefaults } from '../../src/catalogue/input/task-input.ts';
 import type { JsonObject } from '../../src/platform/text/json.ts';
 import type { UpstreamClient } from '../../src/providers/provider-contract.ts';
-import { createProviderOpener, type ProviderOpenerDeps } from '../../src/providers/open-providers.ts';
+import { createOpenProviders, type OpenProvidersDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 import { jobOf, jobRequest } from './contract/job-request.ts';
 import { catalogueFrom } from './open-providers-stage.ts';
@@ -47,8 +47,8 @@ export function opened(settings: Settings, { parameters = {}, answerTo = () => [
     },
     download: () => assert.fail('nothing is downloaded'),
   };
-  const connections: Parameters<ProviderOpenerDeps['openClient']>[0][] = [];
-  const providers = createProviderOpener({
+  const connections: Parameters<OpenProvidersDeps['openClient']>[0][] = [];
+  const providers = createOpenProviders({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret: (ref) => () => `secret of ${ref.env}`,

@@ -1,6 +1,6 @@
 import { readCatalogueOrThrow } from '../../src/catalogue/file/read-catalogue-file.ts';
 import type { Catalogue } from '../../src/catalogue/file/catalogue-schema-and-types.ts';
-import { createProviderOpener, type ProviderOpenerDeps } from '../../src/providers/open-providers.ts';
+import { createOpenProviders, type OpenProvidersDeps } from '../../src/providers/open-providers.ts';
 import { heldProvider } from '../support/tasks/fake-providers.ts';
 
 /** A catalogue with the files that it refers to, by their names beside it. */
@@ -15,11 +15,11 @@ export function catalogueFrom(catalogue: object, files: Readonly<Record<string, 
 /** The providers of the catalogue in force, whose secrets are all the same. */
 export function openProviders(
   catalogue: () => Catalogue,
-  openClient: ProviderOpenerDeps['openClient'],
+  openClient: OpenProvidersDeps['openClient'],
   secret = 'secret',
-  emit: ProviderOpenerDeps['emit'] = () => {},
-): ReturnType<typeof createProviderOpener> {
-  return createProviderOpener({
+  emit: OpenProvidersDeps['emit'] = () => {},
+): ReturnType<typeof createOpenProviders> {
+  return createOpenProviders({
     catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret: () => () => secret,

@@ -6,7 +6,7 @@ import { jobOf, jobRequest, signal } from './contract/job-request.ts';
 import { mostInASecond } from './jobs/poller-stage.ts';
 import { localClient } from './loopback-client.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
-import type { ProviderOpenerDeps } from '../../src/providers/open-providers.ts';
+import type { OpenProvidersDeps } from '../../src/providers/open-providers.ts';
 import { catalogueFrom, openProviders } from './open-providers-stage.ts';
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {
@@ -86,7 +86,7 @@ test('a job is followed at its own upstream only, with the settings in force', (
     catalogueFrom({ providers: { [name]: settings }, models: [{ ...film, tiers: [[{ provider: name }]] }] });
   const studio = { kind: 'own', baseUrl: 'https://studio.example/v1', key: { env: 'STUDIO_KEY' } };
   let catalogue = catalogueWith(studio);
-  const opened: Parameters<ProviderOpenerDeps['openClient']>[0][] = [];
+  const opened: Parameters<OpenProvidersDeps['openClient']>[0][] = [];
   const providers = openProviders(
     () => catalogue,
     (upstream) => {

@@ -3,13 +3,13 @@ import { after, before, describe, test } from 'node:test';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import {
   recordQueuing,
-  endGenerationAttempt,
+  pauseDeadlineClock,
   beginGenerationAttempt,
   touchGenerations,
 } from '../../src/tasks/task-rows.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../src/tasks/jobs/job-creates.ts';
 import { freeSlotAndRecordCost } from '../../src/tasks/jobs/job-ends.ts';
-import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-tasks.ts';
+import { listUnfinishedTasks } from '../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { acceptBatch } from '../../src/tasks/accept/accept-statement.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';
@@ -115,7 +115,7 @@ describe('the deadline of a task', () => {
     await start(taskId, 10 * minuteMs);
     await atOnce(async (db) => {
       await attempt(db, taskId, 2 * minuteMs, 2 * minuteMs);
-      await endGenerationAttempt(db, taskId);
+      await pauseDeadlineClock(db, taskId);
     });
     await run(database.db, `update tasks set attempt_seen_at = now() - interval '1 hour' where id = $1`, [taskId]);
     assert.equal((await unfinished(taskId))?.ranMs, 2 * minuteMs);

@@ -20,7 +20,7 @@ import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { listOwnCallbacks, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
-import { maxUploadsOfAccount, uploadKey } from '../../media/references/upload-rules.ts';
+import { maxUploadsOfAccount, uploadKey } from '../../media/references/upload-limits-and-addresses.ts';
 import { presentLedgerEntry } from './ledger-entry-view.ts';
 import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkSigner, presentListedTask } from '../tasks/task-view.ts';

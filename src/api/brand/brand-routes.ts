@@ -1,5 +1,5 @@
 import { buildConsoleHeaders } from '../console/console-headers.ts';
-import type { AppRouter, Context } from '../core/request-context.ts';
+import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accentStyle } from '../../platform/brand/accent.ts';
 import type { Brand } from '../../platform/brand/brand.ts';

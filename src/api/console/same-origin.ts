@@ -1,4 +1,4 @@
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 
 // A browser also sends the cookie with requests from other pages. On loopback every port is the same site, where SameSite does not

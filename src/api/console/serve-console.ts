@@ -5,7 +5,7 @@ import { findConsoleAsset, replaceStoredConsoleAssets } from './stored-console-f
 import { fillTemplate } from '../brand/brand-markup.ts';
 import type { Brand } from '../../platform/brand/brand.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { AppRouter, Context } from '../core/request-context.ts';
+import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { buildConsoleHeaders } from './console-headers.ts';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { validate as isUuid } from 'uuid';
 import { createSessionAuthentication, type SessionDeps } from '../sign-in/authenticate-session.ts';
-import type { Context } from './request-context.ts';
+import type { Context } from './request-context-and-responses.ts';
 import type { ClientIdentity, Operation, WithClock } from './endpoint-spec.ts';
 import { HttpError } from './http-error.ts';
 import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';

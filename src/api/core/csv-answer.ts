@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { csvLine } from '../../credits/reports/csv-line.ts';
-import type { Context } from './request-context.ts';
+import type { Context } from './request-context-and-responses.ts';
 
 /** The parts that the declarations of all endpoints with CSV have in common. */
 export const csvAnswerDeclaration = {

@@ -7,7 +7,7 @@ import { isStorableText, notStorableTextMessage } from '../../catalogue/input/re
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';
-import { answerEnvelope, answerJson, answerStream, type Context } from './request-context.ts';
+import { answerEnvelope, answerJson, answerStream, type Context } from './request-context-and-responses.ts';
 import {
   type Access,
   type EndpointCall,
@@ -21,16 +21,21 @@ import {
   type Operation,
   type WithDb,
 } from './endpoint-spec.ts';
-import { uploadCommand } from '../../media/references/upload-rules.ts';
+import { uploadCommand } from '../../media/references/upload-limits-and-addresses.ts';
 import { HttpError, invalidRequest } from './http-error.ts';
 import { maxJsonBodyBytes } from './request-sizes.ts';
 import { isRefusal, toHttpError } from './to-http-error.ts';
 import { rateHeaderDocs } from './limits/rate-headers.ts';
-import { rateLimitKeyOfCaller, limitReads, type RateLimiter, limitRefusedCreates } from './limits/rate-limits.ts';
+import {
+  rateLimitKeyOfCaller,
+  limitOtherRequests,
+  type RateLimiter,
+  limitRefusedCreates,
+} from './limits/rate-limits.ts';
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time-limit.ts';
 import { requireJsonOrFormSize, readJsonOrForm } from './server/read-json-or-multipart.ts';
-import { readJson } from './server/read-body.ts';
+import { readJson } from './server/read-and-check-body.ts';
 
 export type GuardDeps = {
   readonly publicUrl: string;
@@ -186,7 +191,7 @@ export async function guardThenProceed<Result>(request: Request, proceed: Procee
   if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.createsTask === true) return guardCreate(request, proceed);
   const identity = await authentication.identify(ctx, operation);
-  limitReads(ctx, deps.reads, rateLimitKeyOfCaller(identity.caller));
+  limitOtherRequests(ctx, deps.reads, rateLimitKeyOfCaller(identity.caller));
   authorize(operation, identity);
   return proceed(identity);
 }
@@ -206,7 +211,7 @@ async function personOf(
     scope === 'session'
       ? { session: await authentication.people.session(ctx, operation) }
       : await authentication.people.member(ctx, operation);
-  limitReads(ctx, deps.reads, identity.session.userId);
+  limitOtherRequests(ctx, deps.reads, identity.session.userId);
   if (scope === 'owner' && 'role' in identity && identity.role !== 'owner') throw new HttpError('owner_required');
   if (operation.needsRecentProof === true) requireRecentProof(identity.session);
   return identity;

@@ -6,7 +6,7 @@ import type { SignedIn } from '../../accounts/sign-in/session-and-security-event
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { PersonOfAccount } from '../sign-in/authenticate-session.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Context } from './request-context.ts';
+import type { Context } from './request-context-and-responses.ts';
 import { databaseFailures, type ErrorCode } from './error-catalogue.ts';
 import type { HttpError } from './http-error.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Context } from './request-context.ts';
+import type { Context } from './request-context-and-responses.ts';
 import { invalidRequest } from './http-error.ts';
 
 const name = 'Idempotency-Key';

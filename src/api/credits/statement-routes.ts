@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../../accounts/accounts.ts';
 import { readAccountOfCaller } from '../core/authentication.ts';
-import { type Context, answerStream, type AppRouter } from '../core/request-context.ts';
+import { type Context, answerStream, type AppRouter } from '../core/request-context-and-responses.ts';
 import { csvAnswerDeclaration } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, invalidRequest } from '../core/http-error.ts';
@@ -22,7 +22,7 @@ import { unixMsSchema } from '../core/request-fields.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { validate as isUuid } from 'uuid';
 import { buildConsoleHeaders } from '../console/console-headers.ts';
-import { limitReads, type RateLimiter } from '../core/limits/rate-limits.ts';
+import { limitOtherRequests, type RateLimiter } from '../core/limits/rate-limits.ts';
 import { authenticateLinkVisitor, type SessionDeps } from '../sign-in/authenticate-session.ts';
 
 const section = z.string().meta({
@@ -196,7 +196,7 @@ export function addConsoleStatementRoute(router: AppRouter, deps: LinkDeps): voi
     const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
     const visitor = isUuid(accountId) ? await authenticateLinkVisitor(ctx, deps, accountId) : undefined;
     if (visitor === undefined) return ctx.redirect(`/console/a/${accountId}/credits?tab=statements`);
-    limitReads(ctx, deps.reads, visitor.session.userId);
+    limitOtherRequests(ctx, deps.reads, visitor.session.userId);
     ctx.set(buildConsoleHeaders([]));
     const format = extension === 'csv' ? 'csv' : 'html';
     const file = await statementFile({ ctx, accountId, query: { month } }, deps, format);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../core/http-error.ts';
 import { formatOfBytes } from '../../media/references/file-format.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
-import { maxUploadsOfAccount, uploadUrl } from '../../media/references/upload-rules.ts';
+import { maxUploadsOfAccount, uploadUrl } from '../../media/references/upload-limits-and-addresses.ts';
 import { inputLimits } from '../../catalogue/input/declared-field-bounds.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 

@@ -2,7 +2,7 @@ import type { ErrorShape } from '../core/endpoint-spec.ts';
 import { findMeantShape } from './wrong-base-url.ts';
 import { arkShape } from './ark/ark-routes.ts';
 import type { CallbackFormatter } from '../../tasks/callbacks/post-callback.ts';
-import { dialectAdapter } from './dialect.ts';
+import { dialectAdapter } from './native-and-kie-dialects.ts';
 import { openAIShape } from './openai/openai-routes.ts';
 import { openRouterShape } from './openrouter/openrouter-routes.ts';
 import type { ApiShape } from './shape.ts';

@@ -1,4 +1,4 @@
-import { refuseUnsafeJson } from '../core/server/read-body.ts';
+import { refuseUnsafeJson } from '../core/server/read-and-check-body.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 
 /** The header that names the fields of a create that changed nothing, so that no field is dropped silently. */
 const header = 'Unused-Fields';

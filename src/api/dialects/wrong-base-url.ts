@@ -1,4 +1,4 @@
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import type { ApiShape } from './shape.ts';
 

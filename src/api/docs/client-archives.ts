@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { answerEnvelope, type AppRouter } from '../core/request-context.ts';
+import { answerEnvelope, type AppRouter } from '../core/request-context-and-responses.ts';
 import { sendFile } from '../core/server/send-file.ts';
 
 /** Written by src/run/build/pack-client-archives.ts. */

@@ -9,7 +9,7 @@ import { isWhiteLabel } from '../../platform/brand/brand.ts';
 import type { WithModels } from '../../catalogue/models/model.ts';
 import { buildConsoleHeaders } from '../console/console-headers.ts';
 import { type AssetInMemory, sendAsset } from '../console/serve-console.ts';
-import type { AppRouter, Context } from '../core/request-context.ts';
+import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import {
   serviceAddressDocuments,

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addBrandRoutes } from '../brand/brand-routes.ts';
 import type { WithModels } from '../../catalogue/models/model.ts';
-import { answerEnvelope, type AppRouter } from '../core/request-context.ts';
+import { answerEnvelope, type AppRouter } from '../core/request-context-and-responses.ts';
 import { addClientArchiveRoutes } from './client-archives.ts';
 import { docsHeaders, addDocsRoutes, type DocsDeps } from './docs-routes.ts';
 import { llmsText } from './llms-text.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { minuteMs } from '../../platform/timing/duration.ts';
-import type { AppRouter, Context } from '../core/request-context.ts';
+import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import { uncheckedIdField, unixMsSchema } from '../core/request-fields.ts';

@@ -1,4 +1,4 @@
-import type { AppRouter, Context } from '../core/request-context.ts';
+import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { refusalHeaders } from '../core/limits/rate-headers.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';

@@ -1,12 +1,12 @@
 import type { Authentication } from '../core/authentication.ts';
 import { refuseForeignPage } from '../console/same-origin.ts';
-import { type AppRouter, type Context, noStoreJsonHeaders } from '../core/request-context.ts';
+import { type AppRouter, type Context, noStoreJsonHeaders } from '../core/request-context-and-responses.ts';
 import { withLargeBodySlot } from '../core/define-endpoint.ts';
 import { type HttpError } from '../core/http-error.ts';
 import { replaceIfDiskIsFull, toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
 import { maxInlineBytes } from '../core/server/read-json-or-multipart.ts';
-import { readJson } from '../core/server/read-body.ts';
+import { readJson } from '../core/server/read-and-check-body.ts';
 import type { McpServerDeps } from './mcp-server.ts';
 import type { ToolNeeds } from './mcp-tools.ts';
 

@@ -3,7 +3,7 @@ import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-
 import { z } from 'zod';
 import { readSoldModels, type SoldModelDeps } from '../credits/price-view.ts';
 import { getBalanceAndLedger } from '../credits/credit-routes.ts';
-import { readOwnTaskAndMarkRead, type ReadTaskDeps } from '../dialects/existing-video.ts';
+import { readOwnTaskAndMarkRead, type ReadTaskDeps } from '../dialects/read-send-and-delete-video.ts';
 import {
   type EndpointWithData,
   type GuardedRequest,
@@ -19,7 +19,11 @@ import { storeInlineFile, type InlineMediaDeps, isDataUrl } from '../dialects/in
 import { jsonFromText, fieldValueFromText } from '../dialects/translate-fields.ts';
 import { isObject } from '../../platform/text/json.ts';
 import type { ModelsByName } from '../../catalogue/models/model.ts';
-import { maxUploadMegabytes, uploadFromUrl, kindByStoredName } from '../../media/references/upload-rules.ts';
+import {
+  maxUploadMegabytes,
+  uploadFromUrl,
+  kindByStoredName,
+} from '../../media/references/upload-limits-and-addresses.ts';
 import { listModels } from '../models/model-routes.ts';
 import { modelSummaryText, summarizeModel, modelSummarySchema } from './model-summary.ts';
 import { takeOrder, type TakeOrderDeps } from '../tasks/create-task-routes.ts';
@@ -98,8 +102,8 @@ type ReadDeps = ReadTaskDeps & TaskRecordDeps & { readonly taskWaiters: TaskWait
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: ReadDeps) {
   const task = await readOwnTaskAndMarkRead(deps, identity.caller, taskId);
   const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
-  const maker = await findTaskCreator(deps.db, taskId);
-  return presentListedTask(deps, { ...now, createdBy: maker?.createdBy });
+  const creator = await findTaskCreator(deps.db, taskId);
+  return presentListedTask(deps, { ...now, createdBy: creator?.createdBy });
 }
 
 /** Since the protocol 2026-07-28 a client cancels a call by closing its response; before, a lost connection meant nothing. */

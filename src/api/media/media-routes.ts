@@ -1,5 +1,5 @@
 import type { VerifiedLink, ResultStore } from '../../media/store/result-store.ts';
-import { answerEnvelope, type AppRouter, type Context } from '../core/request-context.ts';
+import { answerEnvelope, type AppRouter, type Context } from '../core/request-context-and-responses.ts';
 import { requireExisting } from '../core/http-error.ts';
 import type { WithClock } from '../core/endpoint-spec.ts';
 import { type SendMediaDeps, sendMedia } from './send-media.ts';

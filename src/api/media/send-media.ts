@@ -1,5 +1,5 @@
 import { uuidPattern } from '../../platform/text/uuid.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import { dayMs } from '../../platform/timing/duration.ts';

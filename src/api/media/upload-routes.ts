@@ -10,7 +10,7 @@ import {
   kindByStoredName,
   uploadMediaTypes,
   uploadUrl,
-} from '../../media/references/upload-rules.ts';
+} from '../../media/references/upload-limits-and-addresses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import { maxAccountUploadsAtOnce, withUploadSlot } from '../core/limits/upload-slots.ts';
@@ -18,7 +18,7 @@ import { unixMsSchema } from '../core/request-fields.ts';
 import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
 import { isMultipartForm, maxFormOverheadBytes, saveOnlyFileOfForm } from '../core/server/form-file.ts';
-import { requireSizeWithinLimit, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-body.ts';
+import { requireSizeWithinLimit, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-and-check-body.ts';
 import type { InlineMediaDeps } from '../dialects/inline-media.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';

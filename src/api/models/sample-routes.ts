@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type ModelSample, sampleContentType } from '../../catalogue/models/model-sample.ts';
 import type { CatalogueModel, WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import type { AppRouter } from '../core/request-context.ts';
+import type { AppRouter } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { sendFile } from '../core/server/send-file.ts';
 

@@ -9,8 +9,8 @@ import {
 } from '../../library/operations/overview-counts.ts';
 import { listViolations } from '../../credits/ledger/ledger-audit.ts';
 import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
-import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
-import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
+import { readProviderStatuses } from '../../tasks/jobs/list-providers-with-pools.ts';
+import { countTasksWithFailingWorkflow } from '../../tasks/list/unfinished-and-stuck-tasks.ts';
 import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
 import { unfinishedStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -80,7 +80,7 @@ export const adminOverview = defineEndpoint({
   handler: async (_call, { db, catalogue }: WithDb & WithCatalogueGetter) => {
     const [unfinished, stuck, lastDay, { pending, overdue, undelivered }, books, providers] = await Promise.all([
       countUnfinishedTasks(db),
-      countStuckTasks(db),
+      countTasksWithFailingWorkflow(db),
       readLastDay(db),
       readCallbackBacklog(db),
       readLedgerState(db),

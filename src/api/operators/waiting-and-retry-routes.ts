@@ -7,7 +7,11 @@ import {
 } from '../../library/operations/waiting-tasks.ts';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { providerNameField, requireProviderStatus } from '../providers/provider-and-margin-routes.ts';
-import { maxWokenTasks, endWaitsForProviderAs, endWaitOfTaskAs } from '../../tasks/jobs/end-waits-early.ts';
+import {
+  maxTasksWokenByOperator,
+  endWaitsForProviderAs,
+  endWaitOfTaskAs,
+} from '../../tasks/jobs/wake-waiting-tasks-as-operator.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting } from '../core/http-error.ts';
@@ -103,7 +107,7 @@ const retryProvider = defineEndpoint({
   route: 'POST /api/admin/v1/providers/retry',
   summary: 'Retry the tasks that wait for a provider now',
   description:
-    `${safe} Ends the cooldown of the provider, after which one task tries whether it works again, and retries the first ${maxWokenTasks} ` +
+    `${safe} Ends the cooldown of the provider, after which one task tries whether it works again, and retries the first ${maxTasksWokenByOperator} ` +
     'tasks of its queues; the others follow as slots become free.',
   body: z.strictObject({ provider: providerNameField, reason: reasonField }),
   data: z.strictObject({ tasks: z.int().meta({ description: 'The number of tasks that are retried.' }) }),

@@ -4,14 +4,14 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
 import { maxJsonBodyBytes } from '../core/request-sizes.ts';
-import { requireTypeAndGetSize, readBodyBytes } from '../core/server/read-body.ts';
+import { requireTypeAndGetSize, readBodyBytes } from '../core/server/read-and-check-body.ts';
 import type { Logger } from 'pino';
 import {
   InvalidPaymentEventError,
   type PaymentProvider,
   paymentProviderNames,
 } from '../../credits/payments/payment-provider.ts';
-import { type PaymentDeps, applyPaymentEvent } from '../../credits/payments/apply-payments.ts';
+import { type PaymentDeps, applyPaymentEvent } from '../../credits/payments/apply-payments-and-reversals.ts';
 
 const types = ['application/json'];
 

@@ -16,7 +16,7 @@ import { listAccountSecurityEvents } from '../../accounts/people/security-events
 import { addressAndUserAgentOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import { emailField } from './person-fields.ts';
 import { setSessionCookie } from '../sign-in/session-cookie.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
 import { oneOf, uncheckedIdField, unixMsSchema } from '../core/request-fields.ts';

@@ -10,7 +10,7 @@ import {
   readPaidAndReturnedMoney,
 } from '../../credits/reports/margin.ts';
 import { providerSwitchPositions, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
-import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
+import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/list-providers-with-pools.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type ProviderTestReport, providerTestOutcomes } from '../../catalogue/providers/provider-test-outcome.ts';

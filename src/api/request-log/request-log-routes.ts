@@ -15,7 +15,7 @@ import {
   maxEndpointLength,
   statusClasses,
   type LoggedRequest,
-} from '../../library/request-log/logged-requests.ts';
+} from '../../library/request-log/request-log-rows.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { taskCreatorSchema } from '../tasks/task-view.ts';
 

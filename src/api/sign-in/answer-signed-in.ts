@@ -6,7 +6,7 @@ import { type AccountView, findAccountView } from '../../accounts/people/view-ac
 import { announcementSchema, presentAnnouncement } from '../operators/announcement-routes.ts';
 import { readAnnouncement } from '../../accounts/operators/announcement.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { orNull, unixMsSchema } from '../core/request-fields.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';

@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Role, scopesByRole } from '../../accounts/people/role.ts';
 import { type SessionWithRole, findAndTouchSession } from '../../accounts/sign-in/sessions.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accountHeader, hasConsoleHeader, refuseForeignLink, requireOwnPage } from '../console/same-origin.ts';

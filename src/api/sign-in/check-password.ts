@@ -6,7 +6,7 @@ import { hashPassword, verifyPassword } from '../../accounts/sign-in/passwords.t
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { countPasswordTry, markTrySucceeded } from '../../accounts/sign-in/password-tries.ts';
 import { findUserByEmail } from '../../accounts/people/users.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { addressAndUserAgentOf } from './authenticate-session.ts';

@@ -10,7 +10,7 @@ import { SignInProofOutdatedError, renewSessionWithVerifiedProof } from '../../a
 import { findBrowserSession, addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
 import { requireOwnHost } from '../console/same-origin.ts';
 import { setSessionCookie, setOidcVisitCookie, takeOidcVisitCookie } from './session-cookie.ts';
-import type { AppRouter, Context } from '../core/request-context.ts';
+import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';
 import type { SignUpPolicy } from '../../credits/sign-up/request-sign-up.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 
 /** Cookies of a host are shared by all its ports, so over plain http the name contains the port. */
 function nameFor(publicUrl: string): string {

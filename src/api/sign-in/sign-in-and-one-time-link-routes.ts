@@ -17,7 +17,7 @@ import { verifyPasswordAttempt, hashNewPassword, type NewPasswordDeps, type Pass
 import { emailField, passwordField } from '../people/person-fields.ts';
 import { relyingParty } from './passkey-ceremony.ts';
 import { clearedSessionCookie } from './session-cookie.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uploadIdsOf } from '../../media/references/upload-rules.ts';
+import { uploadIdsOf } from '../../media/references/upload-limits-and-addresses.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { deleteTaskContentAs } from '../../tasks/end/content-deletion-rows.ts';
 import {

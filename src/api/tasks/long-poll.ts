@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskWait, TaskWaiters } from '../../tasks/task-waiters.ts';
 import { findTask } from '../../tasks/task-rows.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { requireExisting } from '../core/http-error.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import { dialectAdapter } from '../dialects/dialect.ts';
+import { dialectAdapter } from '../dialects/native-and-kie-dialects.ts';
 import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isFinalState } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
-import type { ReadTaskDeps } from '../dialects/existing-video.ts';
+import type { ReadTaskDeps } from '../dialects/read-send-and-delete-video.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import { taskIdParameter } from '../core/query-parameters.ts';
 import { presentTask, type TaskRecordDeps, taskRecordSchema } from './task-view.ts';

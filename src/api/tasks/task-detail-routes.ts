@@ -2,7 +2,8 @@ import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import { readRecordsOfTask } from '../../tasks/list/read-task-detail.ts';
-import { countOwnTasksAhead, findTaskCreator } from '../../tasks/list/task-creator.ts';
+import { countOwnTasksAhead } from '../../tasks/list/own-tasks-ahead.ts';
+import { findTaskCreator } from '../../tasks/list/task-creator.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
@@ -62,7 +63,7 @@ export const adminShowTask = defineEndpoint({
 async function readSources(deps: Deps, task: Task): Promise<TaskDetailSources> {
   const mediaUrls = mediaUrlsOf(task.param.input).map(({ url }) => url);
   const isWaiting = !isFinalState(task.state) && task.state !== 'generating';
-  const [record, detail, maker, previews, ahead, account] = await Promise.all([
+  const [record, detail, creator, previews, ahead, account] = await Promise.all([
     presentTask(deps, task),
     readRecordsOfTask(deps.db, task.taskId),
     findTaskCreator(deps.db, task.taskId),
@@ -73,7 +74,7 @@ async function readSources(deps: Deps, task: Task): Promise<TaskDetailSources> {
   return {
     task,
     record,
-    maker: maker?.createdBy,
+    creator: creator?.createdBy,
     previews,
     ahead: ahead?.tasks,
     accountName: account?.name,

@@ -155,7 +155,7 @@ export const operatorTaskDetailSchema = taskDetailSchema
 export type TaskDetailSources = Awaited<ReturnType<typeof readRecordsOfTask>> & {
   readonly task: Task;
   readonly record: TaskRecord;
-  readonly maker: NamedCreator | undefined;
+  readonly creator: NamedCreator | undefined;
   readonly previews: readonly UploadPreview[];
   readonly ahead: number | undefined;
   readonly accountName: string | undefined;
@@ -196,11 +196,11 @@ export function presentOperatorTaskDetail(
 type CallbackTimes = { readonly createTime: number; readonly completeTime: number | null };
 
 function fieldsOf(deps: DetailDeps, sources: TaskDetailSources, callback: CallbackTimes | null) {
-  const { task, record, maker, previews, ahead, ledger, providerJobs, nowMs } = sources;
+  const { task, record, creator, previews, ahead, ledger, providerJobs, nowMs } = sources;
   const { result, completedAt, mediaDeletedAt } = task;
   return {
     task: record,
-    createdBy: maker,
+    createdBy: creator,
     priceName: task.priceName,
     posterUrl: posterUrlOf(deps, task),
     previews,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialectAdapter } from '../dialects/dialect.ts';
+import { dialectAdapter } from '../dialects/native-and-kie-dialects.ts';
 import { quoteTask } from '../../credits/prices/price-rule.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { checkRequest, type CheckRequestDeps } from '../../tasks/accept/order-task.ts';

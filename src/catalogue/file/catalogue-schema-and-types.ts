@@ -8,7 +8,7 @@ import {
   providerSchema,
   type ProviderSettings,
 } from './provider-schema.ts';
-import { modelInputSchema } from '../input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../input/model-input-declaration-schema.ts';
 import { type CreditPackage, packagesSchema } from './packages-schema.ts';
 import { type ModelModeration, moderationSchema } from './moderation-schema.ts';
 import { pricesSchema } from '../prices/prices-schema.ts';
@@ -74,7 +74,9 @@ const model = z
       .meta({ description: 'Plain text for customers: the strengths of the model.' }),
     sample: sampleSchema.optional(),
     aliases: z.array(modelName).max(50).optional(),
-    input: modelInputSchema.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
+    input: modelInputDeclarationSchema
+      .optional()
+      .meta({ description: 'Its fields; without it the six of the specification.' }),
     prices: pricesSchema,
     deadlineSeconds: z.int().min(10).max(maxDeadlineSeconds).default(1800),
     tiers: z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { arkFieldsSetByTask } from '../providers/option-fields.ts';
+import { arkFieldsSetByTask } from '../providers/options-as-upstream-fields.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { costRuleSchema } from '../prices/upstream-cost.ts';
 import { rulesSchema } from '../models/input-rules.ts';

@@ -9,7 +9,7 @@ import {
   catalogueSchema,
   type TierEntry,
 } from './catalogue-schema-and-types.ts';
-import { upstreamSizeProblems, parametersWithDefaultResolution } from '../input/entry-size-parameters.ts';
+import { upstreamSizeProblems, withResolutionOfOwnSize } from '../input/entry-size-parameters.ts';
 import { fieldsPassedByEntry } from '../input/fields-sent-upstream.ts';
 import { priceProblems } from '../prices/price-problems.ts';
 import { pricesFromRows } from '../prices/prices-schema.ts';
@@ -210,7 +210,7 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters: parametersWithDefaultResolution(settings.kind, parameters, model.input),
+    parameters: withResolutionOfOwnSize(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
     ...(repeats && { onRefusedOutput: 'resubmit' as const }),

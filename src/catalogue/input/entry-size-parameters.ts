@@ -13,11 +13,7 @@ const sizeSchema = z.object({ width: z.int(), height: z.int(), resolution: z.enu
 type Parameters = Readonly<Record<string, unknown>>;
 
 /** Adds the resolution to which the size belongs, for the adapters; 720p is left out. */
-export function parametersWithDefaultResolution(
-  kind: ProviderKind,
-  parameters: Parameters,
-  input?: ModelInput,
-): Parameters {
+export function withResolutionOfOwnSize(kind: ProviderKind, parameters: Parameters, input?: ModelInput): Parameters {
   const hasOwnSize = declaresParameter(kind, 'width') && sizeSchema.safeParse(parameters).success;
   if (input === undefined || !hasOwnSize) return parameters;
   const resolution = defaultOf(input, 'resolution');

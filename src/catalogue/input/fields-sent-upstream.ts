@@ -1,5 +1,5 @@
 import { fieldsPassedByFile } from '../providers/fields-passed-by-file.ts';
-import { isMinimaxH3, passesOption } from '../providers/option-fields.ts';
+import { isMinimaxH3, isOptionPassedUpstream } from '../providers/options-as-upstream-fields.ts';
 import { fieldsPassedByTemplate, readsOption, type FieldsReadByTemplate } from '../providers/placeholders.ts';
 import type { FieldName } from './task-input.ts';
 import type { ReferencedFilesByName } from '../file/cross-checks.ts';
@@ -64,7 +64,7 @@ const decisions: Readonly<Record<Sender, Decisions>> = {
     audioUrls: byLink,
     // Seedance 2 documents no seed, and the one in its records cannot be chosen.
     seed: ({ upstreamModel }) => (upstreamModel.includes('seedance-2') ? ignored : sent),
-    options: (name) => (passesOption('ark', name) ? sent : ignored),
+    options: (name) => (isOptionPassedUpstream('ark', name) ? sent : ignored),
   },
   preview: {
     prompt: sent,
@@ -148,7 +148,7 @@ const imageFields = ['imageUrls', 'firstFrameUrl', 'lastFrameUrl'] as const sati
 const clipFields = ['videoUrls', 'audioUrls'] as const satisfies FieldName[];
 
 function videosOption(name: string): Decision {
-  return passesOption('openai-videos', name) ? sent : ignored;
+  return isOptionPassedUpstream('openai-videos', name) ? sent : ignored;
 }
 
 export type PassedFieldsDeps = {

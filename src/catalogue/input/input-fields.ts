@@ -27,7 +27,7 @@ import {
   requestedOptionsSchema,
   type OptionsBounds,
   type OptionValue,
-} from './model-options.ts';
+} from './extra-model-options.ts';
 import {
   fitsCharacters,
   isBlank,

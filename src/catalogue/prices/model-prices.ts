@@ -1,4 +1,4 @@
-import type { OptionValue } from '../input/model-options.ts';
+import type { OptionValue } from '../input/extra-model-options.ts';
 import type { FieldName, TaskInput } from '../input/task-input.ts';
 import type { Resolution } from '../input/declared-field-bounds.ts';
 

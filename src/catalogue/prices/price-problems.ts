@@ -1,5 +1,5 @@
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
-import { optionValueSchema } from '../input/model-options.ts';
+import { optionValueSchema } from '../input/extra-model-options.ts';
 import { type ModelInput, fieldsRequiredWith } from '../input/task-input.ts';
 import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './model-prices.ts';
 import { type PriceWithPlacedRows, type PlacedRow, type PriceData, groupRowsByConditions } from './prices-schema.ts';

@@ -1,7 +1,7 @@
 import jsonata from 'jsonata';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { parsedJson, type JsonObject, type JsonValue } from '../../platform/text/json.ts';
-import { snakeCase } from './option-fields.ts';
+import { snakeCase } from './options-as-upstream-fields.ts';
 
 // JSONata expressions of a provider file. Upstreams are not trusted, so an evaluation is bounded in steps, depth, time and size.
 

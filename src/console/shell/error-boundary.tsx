@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { ErrorBox } from '../ui/feedback/notice.tsx';
+import { ErrorBox } from '../ui/feedback/notice-and-error-box.tsx';
 import { Page } from '../ui/page-layout.tsx';
 import { shellText } from './shell-text.ts';
 

@@ -2,7 +2,7 @@ import type { Icon } from '../ui/controls/icon.ts';
 import { Compass, Lock } from '../ui/controls/icons.ts';
 import { Page } from '../ui/page-layout.tsx';
 import { Empty } from '../ui/feedback/empty.tsx';
-import { ErrorBox } from '../ui/feedback/notice.tsx';
+import { ErrorBox } from '../ui/feedback/notice-and-error-box.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { LinkButton } from '../ui/controls/button.tsx';
 import { shellText } from './shell-text.ts';

@@ -1,5 +1,5 @@
 import { many } from '../../platform/database/statement.ts';
-import { applyPaymentAndReversals, type PaymentDeps } from './apply-payments.ts';
+import { applyPaymentAndReversals, type PaymentDeps } from './apply-payments-and-reversals.ts';
 import { maxOpenTopUps } from './top-ups.ts';
 
 /** Lists the checkouts of an account that may still be paid. Older ones have expired at the provider. */

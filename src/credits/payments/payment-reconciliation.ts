@@ -4,7 +4,7 @@ import { DatabaseUnavailableError } from '../../platform/database/database.ts';
 import { markPaymentsReconciled } from '../last-checks-and-findings.ts';
 import { many } from '../../platform/database/statement.ts';
 import { type Payment, PaymentsUnavailableError } from './payment-provider.ts';
-import { applyPaymentAndReversals, applyReversals, type PaymentDeps } from './apply-payments.ts';
+import { applyPaymentAndReversals, applyReversals, type PaymentDeps } from './apply-payments-and-reversals.ts';
 import { listPaymentsWithUnsettledReversals } from './book-reversals.ts';
 import { deleteUngrantedPayment } from './grant-top-up-if-paid.ts';
 import {
@@ -66,7 +66,7 @@ export async function reconcilePayments(
   for await (const { paymentId } of pagesOf((after) => listPaymentsWithUnsettledReversals(db, after, pageSize))) {
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
-  for (const { checkoutId } of await listUngrantedPayments(db, maxUngranted)) {
+  for (const { checkoutId } of await listUngrantablePayments(db, maxUngranted)) {
     await each({ checkoutId }, () => clearUngranted(deps, checkoutId));
   }
   await markPaymentsReconciled(db);
@@ -116,7 +116,7 @@ export type UngrantedPayment = {
   readonly foundAt: number;
 };
 
-export const listUngrantedPayments = many<UngrantedPayment, [limit: number]>({
+export const listUngrantablePayments = many<UngrantedPayment, [limit: number]>({
   name: 'list-ungranted-payments',
   text: `
 select checkout_id as "checkoutId", reason, top_up_id as "topUpId", account_id as "accountId", found_at as "foundAt"

@@ -9,7 +9,7 @@ import { type Origin, recordSecurityEvent } from '../../accounts/people/security
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import { openRecordedSession, type UserOriginAndEarlierSession } from '../../accounts/sign-in/sign-in.ts';
 import { hashMailbox, checkMailboxRegistration, mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
-import { recordStartCreditClaim } from './start-credit.ts';
+import { claimStartCredit } from './start-credit.ts';
 import { createUser, lockEmail, type User } from '../../accounts/people/users.ts';
 
 export const maxAccountNameLength = 200;
@@ -61,7 +61,7 @@ export async function createSignUpUserAndAccount(
   if ((await consumeLink(db, link.linkId)) === undefined) return undefined;
   const user = await createUser(db, { email, passwordHash, isOperator: false, mailboxHash });
   const { userId } = user;
-  const credits = await recordStartCreditClaim(db, policy, email);
+  const credits = await claimStartCredit(db, policy, email);
   const accountId = await createAccount(databaseJoiningTransaction(db), { name: accountName, credits });
   await setMembership(db, accountId, userId, 'owner');
   if (link.codeHash !== undefined) await redeem(db, accountId, link.codeHash);

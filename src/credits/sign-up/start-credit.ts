@@ -16,7 +16,7 @@ returning true as "isFirst"`,
 });
 
 /** Returns the credits of the account that a sign-up opens. The caller holds the lock of the mailbox. */
-export async function recordStartCreditClaim(
+export async function claimStartCredit(
   db: StatementRunner,
   { credits, secrets }: SignUpPolicy,
   email: string,

@@ -1,7 +1,7 @@
 import { ownCreateRateColumnSql } from '../../accounts/accounts.ts';
 import { activeKeySql } from '../../accounts/keys/scopes-and-caller.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
-import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../../media/references/upload-rules.ts';
+import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../../media/references/upload-limits-and-addresses.ts';
 import type { Rate } from '../../platform/timing/rate.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 

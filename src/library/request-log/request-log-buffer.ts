@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
 import { type Database, DatabaseUnavailableError } from '../../platform/database/database.ts';
-import { type FinishedRequest, insertLoggedRequests } from './logged-requests.ts';
+import { type FinishedRequest, insertLoggedRequests } from './request-log-rows.ts';
 
 const maxBatchSize = 500;
 const batchDelayMs = 1_000;

@@ -7,7 +7,7 @@ import { generateCubeFile, sdrFilters, sdrTags, type WideColors } from './hdr.ts
 import { ReadTimeoutError, runVideoReader } from '../video/run-video-reader.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
-import { maxFrameRate } from '../references/upload-rules.ts';
+import { maxFrameRate } from '../references/upload-limits-and-addresses.ts';
 import type { ClipBounds } from '../../catalogue/input/declared-field-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */

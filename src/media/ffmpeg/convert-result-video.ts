@@ -12,7 +12,7 @@ import { withVideoErrorsAsTaskErrors } from '../video/inspect-and-make-poster.ts
 import { runVideoReader } from '../video/run-video-reader.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
-import { type VideoLayout, videoLayoutOf } from '../video/video-layout.ts';
+import { type VideoLayout, videoLayoutOf } from '../video/mp4-top-level-boxes.ts';
 import type { ReaderFunctions } from '../video/video-reader-functions.ts';
 
 type Normalisation = {

@@ -3,7 +3,7 @@ import { formatOfBytes } from '../references/file-format.ts';
 import { reencodeJpegPngOrWebp, ImageRefusedError, type PlainJpeg } from './reencode-jpeg-png-webp.ts';
 import { isJpegPngOrWebp } from './restricted-sharp.ts';
 import { runVideoReader } from '../video/run-video-reader.ts';
-import { imageLimitsText, whatToSendText } from '../references/upload-rules.ts';
+import { imageLimitsText, whatToSendText } from '../references/upload-limits-and-addresses.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 
 /** Formats that are decoded in the process of `video-reader.ts`: their decoders are larger, and have been attacked more often. */

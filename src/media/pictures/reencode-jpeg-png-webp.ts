@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { formatOfBytes } from '../references/file-format.ts';
 import { isJpegPngOrWebp, sharp } from './restricted-sharp.ts';
-import { imageSidePx } from '../references/upload-rules.ts';
+import { imageSidePx } from '../references/upload-limits-and-addresses.ts';
 
 /** The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. */
 const maxDecodeSeconds = 300;

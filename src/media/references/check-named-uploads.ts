@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { mediaUrlsOf, type TaskInput } from '../../catalogue/input/task-input.ts';
 import { type FrameSize, lastFrameRefusal } from '../../catalogue/media/frame-size.ts';
-import { uploadFromUrl, kindByStoredName } from './upload-rules.ts';
+import { uploadFromUrl, kindByStoredName } from './upload-limits-and-addresses.ts';
 import { findUsableUploadsByIds } from './upload-rows.ts';
 
 type Request = {

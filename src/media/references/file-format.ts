@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { UploadKind } from './upload-rules.ts';
+import type { UploadKind } from './upload-limits-and-addresses.ts';
 
 /** The format of a file, by its first bytes. `name` follows "is": `an MP4 video`. */
 export type DetectedFormat = { readonly name: string; readonly kind: UploadKind | 'other' };

@@ -15,7 +15,7 @@ import {
 } from './fetch-media.ts';
 import { formatOfFile } from './file-format.ts';
 import { ffmpegThreads } from '../ffmpeg/untrusted-input.ts';
-import { whatToSendText } from './upload-rules.ts';
+import { whatToSendText } from './upload-limits-and-addresses.ts';
 
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;

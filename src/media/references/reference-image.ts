@@ -11,7 +11,7 @@ import {
 } from './fetch-media.ts';
 import { ImageRefusedError } from '../pictures/reencode-jpeg-png-webp.ts';
 import { reencodeAnyImage } from '../pictures/reencode-any-image.ts';
-import { maxFetchedImageMegabytes } from './upload-rules.ts';
+import { maxFetchedImageMegabytes } from './upload-limits-and-addresses.ts';
 
 type FetchReferenceImages = FetchSettings & {
   /** The images become `image-0.jpg`, `image-1.jpg`, … in the folder. */

@@ -13,7 +13,7 @@ import {
   uploadKey,
   kindByStoredName,
   whatToSendText,
-} from './upload-rules.ts';
+} from './upload-limits-and-addresses.ts';
 import { type DetectedFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';

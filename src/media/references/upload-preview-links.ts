@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { uploadFromUrl, uploadKey } from './upload-rules.ts';
+import { uploadFromUrl, uploadKey } from './upload-limits-and-addresses.ts';
 import { findUsableUploadsByIds } from './upload-rows.ts';
 
 export type PreviewDeps = {

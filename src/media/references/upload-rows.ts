@@ -4,7 +4,7 @@ import {
   type UploadIdAndName,
   uploadGraceMs,
   type StoredUploadName,
-} from './upload-rules.ts';
+} from './upload-limits-and-addresses.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { formatOfBytes } from '../references/file-format.ts';
 import { type Box, BoxError, toBoxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
-import type { StoredUploadName } from '../references/upload-rules.ts';
+import type { StoredUploadName } from '../references/upload-limits-and-addresses.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusedError extends Error {

@@ -1,6 +1,6 @@
 import { constants, copyFile, type FileHandle, open } from 'node:fs/promises';
 import { type Box, readAt } from './mp4-boxes.ts';
-import { videoLayoutOf, xmpType } from './video-layout.ts';
+import { videoLayoutOf, xmpType } from './mp4-top-level-boxes.ts';
 
 /** The code of IPTC for media that a trained model made. */
 export const aiSourceType = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';

@@ -4,7 +4,7 @@ import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
 import type { MediaLinks, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
 import { urlContentParts, imageDataUrlsByRole } from '../requests/media-parts.ts';
-import { optionsAsUpstreamFields } from '../../catalogue/providers/option-fields.ts';
+import { optionsAsUpstreamFields } from '../../catalogue/providers/options-as-upstream-fields.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 
 /** Ark accepts 64 MB in all. */

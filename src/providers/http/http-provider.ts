@@ -24,7 +24,7 @@ import {
   createPolledProvider,
   startSubmitCountdown,
   type PolledProviderDeps,
-  timeoutsAfterCreate,
+  requestTimeoutsAfterCreate,
 } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, rulesForCreateAnswer, upstreamErrorInAnswer, foundJobsIn } from './answer-meaning.ts';
@@ -118,7 +118,7 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, leftMs: () => 
 async function recover(upstream: Upstream, lost: LostCreateToRecover, signal: AbortSignal): Promise<RecoverOutcome> {
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
-  const limits = { timeoutMs: timeoutsAfterCreate.recoverMs, signal };
+  const limits = { timeoutMs: requestTimeoutsAfterCreate.recoverMs, signal };
   const { data, reply, path } = await send(upstream, 'find', find, dataForLostCreate(lost, upstream), limits);
   // With the job's name in the address, a 404 is the empty list; without it, the address is wrong.
   const poll = bodyOrStatusOfPoll(reply, (_body, status) => status === 404 && path.includes(lost.jobKey));
@@ -129,7 +129,7 @@ async function recover(upstream: Upstream, lost: LostCreateToRecover, signal: Ab
 
 async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Promise<JobStatus> {
   const { file, reader, readState } = upstream;
-  const limits = { timeoutMs: timeoutsAfterCreate.statusMs, signal };
+  const limits = { timeoutMs: requestTimeoutsAfterCreate.statusMs, signal };
   const { data, reply } = await send(upstream, 'status', file.status, dataForJob(job, upstream), limits);
   const isMissing = await reader.flag('status.missing', file.status.missing, data);
   const poll = bodyOrStatusOfPoll(reply, () => isMissing);
@@ -163,7 +163,7 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
 async function cancel(upstream: Upstream, job: Job, signal: AbortSignal): Promise<CancelOutcome> {
   const step = upstream.file.cancel;
   if (step === undefined) return 'runs_on';
-  const limits = { timeoutMs: timeoutsAfterCreate.cancelMs, signal };
+  const limits = { timeoutMs: requestTimeoutsAfterCreate.cancelMs, signal };
   const { data, reply } = await send(upstream, 'cancel', step, dataForJob(job, upstream), limits);
   if ('error' in reply) return 'unclear';
   if (await upstream.reader.flag('cancel.cancelled', step.cancelled, data)) return 'cancelled';

@@ -20,7 +20,7 @@ export type PolledProviderDeps = {
 };
 
 /** The timeouts of an adapter's requests; that of a create is a setting. */
-export const timeoutsAfterCreate = { recoverMs: 30_000, statusMs: 10_000, cancelMs: 15_000 } as const;
+export const requestTimeoutsAfterCreate = { recoverMs: 30_000, statusMs: 10_000, cancelMs: 15_000 } as const;
 
 /** A job is lost after this many answers in a row; the pauses of `downloadResult` put six seconds between the first and the last. */
 const lostAfterMissing = 3;

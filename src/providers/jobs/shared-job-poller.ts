@@ -21,7 +21,7 @@ type FollowOptions = {
   readonly signal: AbortSignal;
 };
 
-export type PollOutcome = 'answered' | 'unclear';
+export type PollAnswerClarity = 'answered' | 'unclear';
 
 /** Reserves the time of the next request, in milliseconds of `performance.now()`. All pollers of a provider share these reservations, which limit their rate together. */
 export type ReservePollTime = (perSecond: number) => number;
@@ -39,7 +39,7 @@ export type PollerDeps = {
   readonly provider: PolledProvider;
   readonly warn: Warn;
   readonly reservePollTime: ReservePollTime;
-  readonly onPoll: (outcome: PollOutcome) => void;
+  readonly onPoll: (outcome: PollAnswerClarity) => void;
 };
 
 /** Times are milliseconds of `performance.now()`. */

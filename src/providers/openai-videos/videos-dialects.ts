@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FrameSize, frameSizeForUpstream } from '../../catalogue/media/frame-size.ts';
 import type { videoDialects } from '../../catalogue/file/provider-schema.ts';
-import type { OptionValue } from '../../catalogue/input/model-options.ts';
+import type { OptionValue } from '../../catalogue/input/extra-model-options.ts';
 import type { PreparedReferenceImage, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
 import type { Resolution } from '../../catalogue/input/declared-field-bounds.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
@@ -11,7 +11,11 @@ import {
   adaptiveRatioImage,
   imageDataUrlsByRole,
 } from '../requests/media-parts.ts';
-import { isMinimaxH3, isVllmField, optionsAsUpstreamFields } from '../../catalogue/providers/option-fields.ts';
+import {
+  isMinimaxH3,
+  isVllmField,
+  optionsAsUpstreamFields,
+} from '../../catalogue/providers/options-as-upstream-fields.ts';
 import { formBody, type FormFile, jpegFile, jsonBody } from '../requests/request-bodies.ts';
 import { seedOf, sizeParameterSchemas } from '../requests/task-placeholder-values.ts';
 

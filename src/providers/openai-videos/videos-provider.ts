@@ -32,7 +32,7 @@ import {
   listsAllSinceCreate,
   unreadableLookup,
 } from '../jobs/pick-job-of-lost-create.ts';
-import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
+import { createPolledProvider, type PolledProviderDeps, requestTimeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { bodyOfCreate, type VideosDialect, dialects } from './videos-dialects.ts';
 
 const [maxRecordBytes, maxListBytes, maxListed] = [256 * 1024, 4 * 1024 * 1024, 100];
@@ -64,7 +64,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     },
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
-      const limits = { timeoutMs: timeoutsAfterCreate.recoverMs, signal, maxBytes: maxListBytes };
+      const limits = { timeoutMs: requestTimeoutsAfterCreate.recoverMs, signal, maxBytes: maxListBytes };
       const reply = await answerOrErrorOf(client.call('GET', `/videos?limit=${maxListed}&order=desc`, limits));
       const list = parsedBodyOrStatus(reply, (body) => listSchema.safeParse(body).data);
       if ('status' in list) return unreadableLookup;
@@ -74,7 +74,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       return await findJobOfCreate(candidates, lost, listsAllSinceCreate(jobs, isCut, lost));
     },
     statusOf: async (job, signal) => {
-      const reply = await call('GET', `/${job.id}`, timeoutsAfterCreate.statusMs, signal);
+      const reply = await call('GET', `/${job.id}`, requestTimeoutsAfterCreate.statusMs, signal);
       const body = 'answer' in reply ? jsonObjectIn(reply.answer) : undefined;
       const record = body && recordRules.recordIn(body);
       const status = record?.id === job.id ? records.statusIn(record, job) : undefined;
@@ -84,7 +84,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     },
     cancel: async ({ id }, signal) => {
       if (dialect.deletes === 'no') return 'runs_on';
-      const reply = await call('DELETE', `/${id}`, timeoutsAfterCreate.cancelMs, signal);
+      const reply = await call('DELETE', `/${id}`, requestTimeoutsAfterCreate.cancelMs, signal);
       const poll = bodyOrStatusOfPoll(reply, isMissing);
       return 'body' in poll ? deletedOutcome(dialect, poll.body) : cancelOutcomeWithoutJob(reply, poll);
     },

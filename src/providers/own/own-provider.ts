@@ -12,7 +12,7 @@ import type {
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { adaptiveRatioImage, imageDataUrlsByRole } from '../requests/media-parts.ts';
-import { createPolledProvider, type PolledProviderDeps, timeoutsAfterCreate } from '../jobs/polled-provider.ts';
+import { createPolledProvider, type PolledProviderDeps, requestTimeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 import { seedOf, inputWithoutMediaUrls } from '../requests/task-placeholder-values.ts';
 
@@ -41,15 +41,15 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     },
     recover: async (lost, signal) => {
       const { jobKey } = lost;
-      const found = records.read(await call('GET', lost, timeoutsAfterCreate.recoverMs, signal), jobKey);
+      const found = records.read(await call('GET', lost, requestTimeoutsAfterCreate.recoverMs, signal), jobKey);
       if ('record' in found) return { kind: 'found', id: jobKey };
       if (found.status.state === 'missing') return { kind: 'not_created' };
       return { kind: 'later', afterMs: found.status.retryAfterMs ?? unreadableLookup.afterMs };
     },
     statusOf: async (job, signal) =>
-      records.statusOf(await call('GET', job, timeoutsAfterCreate.statusMs, signal), job),
+      records.statusOf(await call('GET', job, requestTimeoutsAfterCreate.statusMs, signal), job),
     cancel: async (job, signal) =>
-      records.cancelOutcomeOf(await call('DELETE', job, timeoutsAfterCreate.cancelMs, signal), job),
+      records.cancelOutcomeOf(await call('DELETE', job, requestTimeoutsAfterCreate.cancelMs, signal), job),
   });
 }
 

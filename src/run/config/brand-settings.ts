@@ -24,7 +24,7 @@ export const brandFields = {
   brandBuyCredits: declareSetting('BRAND_BUY_CREDITS_URL', httpUrl),
 };
 
-export function brandSettings(given: z.output<z.ZodObject<typeof brandFields>>): { readonly brand: Brand } {
+export function brandFromSettings(given: z.output<z.ZodObject<typeof brandFields>>): { readonly brand: Brand } {
   return {
     brand: {
       name: given.brandName,

@@ -39,7 +39,7 @@ import {
   wholeNumber,
   videogenSubfolderOf,
 } from './setting-kinds.ts';
-import { brandFields, brandSettings } from './brand-settings.ts';
+import { brandFields, brandFromSettings } from './brand-settings.ts';
 import { defaultCacheFolder } from './default-cache-folder.ts';
 import { jsonOnOneLine, secretInFile } from './secret-files.ts';
 import { signUpAndMailFields, signUpAndMailProblems, signUpAndMailSettings } from './sign-up-and-mail-settings.ts';
@@ -258,7 +258,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
             name: settings.oidcName ?? new URL(issuer).hostname,
           },
     ...signUpAndMailSettings(settings),
-    ...brandSettings(settings),
+    ...brandFromSettings(settings),
     callbackAllow: settings.callbackAllow ?? defaultAllow,
     imageAllow: settings.imageAllow ?? defaultAllow,
     trustedProxies: settings.trustedProxies ?? parseNetworks(isEmbedded ? '127.0.0.0/8,::1' : ''),

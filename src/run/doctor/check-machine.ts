@@ -9,7 +9,12 @@ import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
 import { tasksQueueOptions } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
-import { diskErrorFinding, type SpaceThresholds, checkFreeSpace, videoSpaceThresholds } from './check-store.ts';
+import {
+  diskErrorFinding,
+  type SpaceThresholds,
+  checkFreeSpace,
+  videoSpaceThresholds,
+} from './check-store-and-disk.ts';
 
 const leastNode = '20.19';
 
@@ -95,7 +100,7 @@ export async function checkFonts(): Promise<readonly Finding[]> {
 }
 
 async function drawLetters(): Promise<readonly Finding[]> {
-  const { drawText } = await import('../../providers/preview/titles/draw-text.ts');
+  const { drawText } = await import('../../providers/preview/titles/render-text-picture.ts');
   const { rgba } = await drawText('V', { weight: 'Bold' }, 40);
   if (!rgba.some((byte) => byte !== 0))
     return [failure('fonts', 'titles are drawn without ink', 'Install the packages of this release again: npm ci')];

@@ -1,5 +1,5 @@
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { findOwnershipProblem } from '../../media/store/installation-ownership.ts';
+import { findOwnershipProblem } from '../../media/store/store-and-namespace-ownership.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase } from '../../platform/database/database.ts';
 import { messageOf } from '../../platform/errors.ts';

@@ -15,7 +15,7 @@ import {
 import { checkStoreAndNamespaceOwner } from './check-store-and-namespace-owner.ts';
 import { checkMailServer } from './check-mail.ts';
 import { checkModeration } from './check-moderation.ts';
-import { checkEmbeddedFolderDisk, checkStore } from './check-store.ts';
+import { checkEmbeddedFolderDisk, checkStore } from './check-store-and-disk.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Finding, runChecks, unchecked, redactSecretsInFindings } from './checks-and-findings.ts';
 

@@ -16,7 +16,7 @@ import type { ResultStore } from '../../media/store/result-store.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import { openStore } from '../../media/store/open-store.ts';
 import { originsOfStore } from '../../media/store/store-location.ts';
-import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
+import { uploadFromUrl, uploadKey } from '../../media/references/upload-limits-and-addresses.ts';
 import { installationSources } from '../metrics/scrape-sources.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { exportScrapedGauges } from '../metrics/export-scraped-gauges.ts';

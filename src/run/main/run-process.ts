@@ -25,7 +25,7 @@ type StartPart = (
 ) => Promise<DrainablePart>;
 
 /** Runs a process with one part and its metrics until it is stopped. `given` overrides the environment. */
-export async function runProcess(
+export async function runPartUntilSignal(
   start: StartPart,
   given: Partial<Pick<CompleteSettings, 'workerQueues'>> = {},
 ): Promise<void> {

@@ -15,7 +15,7 @@ import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { mailSecretBoxOf, openApiDependencies } from './api-dependencies.ts';
 import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
-import { claimAndWatchStoreAndNamespace } from './monitoring/watch-store-and-namespace.ts';
+import { claimAndWatchStoreAndNamespace } from './monitoring/watch-store-and-namespace-owner.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */

@@ -18,7 +18,7 @@ import type { DrainablePart, CompleteSettings } from '../config/settings-and-der
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';
 import { openWorkerDependencies, type WorkerDependencies } from './worker-dependencies.ts';
-import { claimAndWatchStoreAndNamespace } from './monitoring/watch-store-and-namespace.ts';
+import { claimAndWatchStoreAndNamespace } from './monitoring/watch-store-and-namespace-owner.ts';
 import { createTemporalWorkers } from './temporal-workers.ts';
 import type { WorkerParts } from './wire-activities.ts';
 import { tasksQueueOptions } from './worker-options.ts';

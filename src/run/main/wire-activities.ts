@@ -22,7 +22,7 @@ import {
   createStartClosingsActivity,
   createStartCallbacksActivity,
 } from '../../../activities/maintenance/start-owed-workflows.ts';
-import { createStoreResultActivity } from '../../../activities/store-result.ts';
+import { createStoreResultActivity } from '../../../activities/convert-and-store-video.ts';
 import type { ProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import { createProviderTestActivity } from '../../../activities/run-provider-test.ts';
 import type { VideoInspector } from '../../media/video/inspect-and-make-poster.ts';
@@ -32,7 +32,7 @@ import type { ResultStore } from '../../media/store/result-store.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { ProviderOpener, ProviderTester } from '../../providers/open-providers.ts';
+import type { OpenProviders, ProviderTester } from '../../providers/open-providers.ts';
 import type { PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
 import type { TaskRequestParseResult } from '../../tasks/accept/parse-task-request.ts';
 
@@ -50,7 +50,7 @@ export type WorkerParts = {
     readonly models: () => ReadonlyMap<string, CatalogueModel>;
     readonly parseTaskRequest: (body: unknown) => TaskRequestParseResult;
   };
-  readonly providers: ProviderOpener & { readonly test: ProviderTester };
+  readonly providers: OpenProviders & { readonly test: ProviderTester };
   /** An attempt watches its deadline, the end of its task, the operators' switches, and its machine. */
   readonly watches: {
     readonly startDeadline: StartDeadline;

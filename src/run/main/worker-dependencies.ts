@@ -3,7 +3,7 @@ import { createAccountPseudonymizer } from '../../platform/secrets/account-pseud
 import { startDeadline } from '../../../activities/abort-timers.ts';
 import { watchProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
-import { uploadFromUrl, uploadKey } from '../../media/references/upload-rules.ts';
+import { uploadFromUrl, uploadKey } from '../../media/references/upload-limits-and-addresses.ts';
 import { dirname } from 'node:path';
 import { catalogueSecretReader } from '../config/config.ts';
 import { callbackFormatOf } from '../../api/dialects/shapes.ts';
@@ -20,7 +20,7 @@ import { createProviderClient, type ProviderClient } from '../../platform/outbou
 import { createCallbackSender } from '../../tasks/callbacks/post-callback.ts';
 import { createPaymentProvider } from '../../credits/payments/create-payment-provider.ts';
 import { createPreviewProvider } from '../../providers/preview/preview-provider.ts';
-import { createProviderOpener } from '../../providers/open-providers.ts';
+import { createOpenProviders } from '../../providers/open-providers.ts';
 import { listProviderSwitches } from '../../tasks/jobs/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../../tasks/task-rows.ts';
 import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
@@ -168,7 +168,7 @@ function openUpstreams(
   const clients: ProviderClient[] = [];
   const { previewFailures: failures, generationConcurrency: concurrency, imageAllow: allow } = settings;
   const own = ownServerAddresses(settings);
-  const providers = createProviderOpener({
+  const providers = createOpenProviders({
     catalogue: catalogue.current,
     readSecret,
     preview: createPreviewProvider({ ffmpeg, failures, concurrency }),

@@ -1,9 +1,9 @@
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { countStuckTasks } from '../../tasks/list/unfinished-tasks.ts';
+import { countTasksWithFailingWorkflow } from '../../tasks/list/unfinished-and-stuck-tasks.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../library/operations/overview-counts.ts';
 import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
-import { readProviderStatuses } from '../../tasks/jobs/provider-status.ts';
+import { readProviderStatuses } from '../../tasks/jobs/list-providers-with-pools.ts';
 import type { SnapshotSources } from './export-scraped-gauges.ts';
 
 /**
@@ -20,7 +20,7 @@ export function installationSources(
     ...(sellsCredits && {
       payments: async () => ({ reconciledAt: (await readLastChecksAndFindings(db)).paymentsReconciledAt }),
     }),
-    stuck: () => countStuckTasks(db),
+    stuck: () => countTasksWithFailingWorkflow(db),
     queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),
     callbacks: () => readCallbackBacklog(db),
     providers: () => readProviderStatuses(db, catalogue()),

@@ -4,7 +4,7 @@ import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/overview-counts.ts';
 import type { LastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
-import type { ProviderStatus } from '../../tasks/jobs/provider-status.ts';
+import type { ProviderStatus } from '../../tasks/jobs/list-providers-with-pools.ts';
 import type { DescribedMetric, Sample } from './metric-declaration.ts';
 import { removedLabel } from './label-values.ts';
 

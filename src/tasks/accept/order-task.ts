@@ -14,7 +14,7 @@ import { findRefusalOrReplay } from './accept-one-task.ts';
 import { lockAndAnswerWithEarlierTask, findTaskToAnswerAttempt, mayRepeatWithoutKey } from './create-attempts.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './acceptance-contract.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
-import { acceptWithRetry, type RefundUncertain } from './accept-in-batches.ts';
+import { acceptWithRetry, type RefundUncertain } from './accept-with-retry.ts';
 import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
 import type { ParsedOrRefusedRequest } from './parse-task-request.ts';
 import { taskTerms } from './task-terms.ts';
@@ -84,7 +84,7 @@ export type OrderRefusal =
 
 /**
  * Checks an order, has its content checked, accepts and charges its task, and starts the workflow. The acceptance calls
- * `acceptWithRetry` (uncertain commits) around the acceptor (batches), both in `accept-in-batches.ts`, which runs the statements of
+ * `acceptWithRetry` (uncertain commits) around the acceptor (`accept-in-batches.ts`), which runs the statements of
  * `accept-statement.ts`. These have the rules, except for spend caps, which `acceptCapped` of `accept-one-task.ts` applies; that file accepts a
  * task alone, or returns why it is refused. A task that the moderation hook would check in vain is refused before (`findRefusalOrReplay`).
  */

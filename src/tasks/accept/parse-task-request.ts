@@ -30,7 +30,7 @@ import {
 } from '../../catalogue/input/request-texts-and-urls.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
-import { isUploadPreviewUrl, uploadFromUrl } from '../../media/references/upload-rules.ts';
+import { isUploadPreviewUrl, uploadFromUrl } from '../../media/references/upload-limits-and-addresses.ts';
 
 export type TaskRequestRules = {
   readonly offer: WithModels;

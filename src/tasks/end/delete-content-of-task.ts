@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../platform/database/database.ts';
-import { uploadIdsOf } from '../../media/references/upload-rules.ts';
+import { uploadIdsOf } from '../../media/references/upload-limits-and-addresses.ts';
 import { type ContentDeletionOutcome, deleteTaskContentInDatabase } from './content-deletion-rows.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { fileKeysOfResult, type Task } from '../../catalogue/tasks/task.ts';

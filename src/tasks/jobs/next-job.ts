@@ -2,14 +2,14 @@ import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { untriedTiersForTask } from '../../catalogue/models/upstreams-for-task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { ProviderOpener } from '../../providers/open-providers.ts';
+import type { OpenProviders } from '../../providers/open-providers.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, JobInState, AttemptEndWithoutVideo } from './attempt-job.ts';
+import type { JobBase, JobInState, AttemptEndWithoutVideo } from './job-of-attempt-types.ts';
 import { taskFailureFor, providerFailures } from './task-failures-of-jobs.ts';
 import type { ProviderJob } from './provider-jobs.ts';
 import { reserveSlot } from './slots.ts';
-import { readTaskTiers } from './task-tiers.ts';
+import { readTaskTiers } from './stored-task-tiers.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
 
@@ -17,7 +17,7 @@ export type RoutingDeps = {
   readonly db: Database;
   /** The models of the catalogue in force. */
   readonly models: () => ReadonlyMap<string, CatalogueModel>;
-  readonly providers: ProviderOpener;
+  readonly providers: OpenProviders;
   readonly switches: {
     /** True while the provider takes no new task. */
     readonly isDisabled: (provider: string) => Promise<boolean>;

@@ -16,7 +16,8 @@ import {
 import { type Database, DatabaseUnavailableError, readRow } from '../../../src/platform/database/database.ts';
 import { acceptCappedTaskStatement } from '../../../src/tasks/accept/accept-statement.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
-import { acceptWithRetry, createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
+import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
+import { acceptWithRetry } from '../../../src/tasks/accept/accept-with-retry.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { settledOrBlocked } from '../../support/database/held-statement.ts';

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
 import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { type FinishedRequest, insertLoggedRequests } from '../../../src/library/request-log/logged-requests.ts';
+import { type FinishedRequest, insertLoggedRequests } from '../../../src/library/request-log/request-log-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { addPasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorOfAttemptEnd, finalTaskFailureOf } from '../../../activities/generation/attempt-errors.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import type { AttemptEndWithoutVideo } from '../../../src/tasks/jobs/attempt-job.ts';
+import type { AttemptEndWithoutVideo } from '../../../src/tasks/jobs/job-of-attempt-types.ts';
 
 for (const [pauseMs, nextRetryDelay] of [
   [0, 1_000],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { incomingKeyOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
+import { upstreamUploadKeyOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../../src/platform/outbound/resumable-download.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -56,7 +56,7 @@ async function fetched({ result, isWritten = false, isUploaded = false, sizeOf, 
             const clip = join(folder, `clip-${request.taskId}`);
             await mkdir(clip);
             const { path } = await copyInstantClip(clip);
-            await media.put(incomingKeyOf(request.taskId, request.jobKey), path);
+            await media.put(upstreamUploadKeyOf(request.taskId, request.jobKey), path);
           }
           return await original.submit(request, signal);
         },
@@ -73,7 +73,7 @@ async function fetched({ result, isWritten = false, isUploaded = false, sizeOf, 
     },
   });
   const { taskId, end, calls, rows, lines } = story;
-  const incoming = incomingKeyOf(taskId, taskId);
+  const incoming = upstreamUploadKeyOf(taskId, taskId);
   const staged = stagingKeysOf(taskId).video;
   const names: Readonly<Record<string, string>> = { [incoming]: 'incoming', [staged]: 'staged' };
   const removed = deleted.flatMap((key) => names[key] ?? []);
@@ -82,7 +82,7 @@ async function fetched({ result, isWritten = false, isUploaded = false, sizeOf, 
 }
 
 const ofIncoming = (bytes: number) => (key: string, taskId: string) =>
-  key === incomingKeyOf(taskId, taskId) ? bytes : undefined;
+  key === upstreamUploadKeyOf(taskId, taskId) ? bytes : undefined;
 const success = { end: 'success', calls: ['uploads success'] };
 const tooLarge = { end: providerFailures.tooLarge.failCode, calls: ['uploads fail'] };
 const lost = () => Promise.reject(new VideoLostError('gone'));

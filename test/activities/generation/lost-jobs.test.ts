@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { incomingKeyOf } from '../../../activities/task-file-keys.ts';
+import { upstreamUploadKeyOf } from '../../../activities/task-file-keys.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -258,7 +258,7 @@ function uploadingBy({ provider }: FakeUpstream, { media }: WorkerParts): Polled
       const clip = join(folder, `clip-${request.taskId}`);
       await mkdir(clip);
       const { path } = await copyInstantClip(clip);
-      await media.put(incomingKeyOf(request.taskId, request.jobKey), path);
+      await media.put(upstreamUploadKeyOf(request.taskId, request.jobKey), path);
       return await provider.submit(request, signal);
     },
   };

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { createHousekeepingStepActivity, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
 import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
 import type { HousekeepingStep } from '../../../src/temporal/schedules/housekeeping-steps.ts';
-import { uploadKey } from '../../../src/media/references/upload-rules.ts';
+import { uploadKey } from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { eraseUserAs } from '../../../src/accounts/people/erasure.ts';
 import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-deletion-rows.ts';

@@ -5,7 +5,10 @@ import { maxQueueMs } from '../../../src/temporal/connection/queue-names-and-wor
 import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { countStuckTasks, type UnfinishedTask } from '../../../src/tasks/list/unfinished-tasks.ts';
+import {
+  countTasksWithFailingWorkflow,
+  type UnfinishedTask,
+} from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { cancelGraceMs, completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { recordLog } from '../../support/log-lines.ts';
@@ -79,25 +82,28 @@ for (const [what, workflow] of [
   test(`a task whose code ${what} is counted as stuck and not refunded`, async () => {
     const taskId = await accepted(workflow());
     assert.equal((await run(activities().reconcileTasks)).refunded, 0);
-    assert.deepEqual([await failCodeOf(taskId), calls, (await countStuckTasks(database.db)).tasks], [undefined, [], 1]);
+    assert.deepEqual(
+      [await failCodeOf(taskId), calls, (await countTasksWithFailingWorkflow(database.db)).tasks],
+      [undefined, [], 1],
+    );
   });
 }
 
 test('a task whose code continues is no longer counted as stuck', async () => {
   const taskId = await accepted(failing(5, 1));
   await run(activities().reconcileTasks);
-  assert.equal((await countStuckTasks(database.db)).tasks, 1);
+  assert.equal((await countTasksWithFailingWorkflow(database.db)).tasks, 1);
   workflows.set(taskId, running);
   const { log, lines } = recordLog();
   for (const _time of [1, 2]) await run(activities({ ...worldOf(), log }).reconcileTasks);
-  assert.equal((await countStuckTasks(database.db)).tasks, 0);
+  assert.equal((await countTasksWithFailingWorkflow(database.db)).tasks, 0);
   assert.deepEqual(lines, [{ level: 30, taskId, msg: 'workflow code recovered' }], 'once');
 });
 
 test('a refunded task is no longer counted as stuck', async () => {
   await accepted(failing(12, 1));
   await run(activities().reconcileTasks);
-  assert.equal((await countStuckTasks(database.db)).tasks, 0);
+  assert.equal((await countTasksWithFailingWorkflow(database.db)).tasks, 0);
 });
 
 test('the refund with its true reason precedes the termination, which is retried until Temporal responds', async () => {

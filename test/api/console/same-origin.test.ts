@@ -8,7 +8,7 @@ import {
   requireOwnPage,
 } from '../../../src/api/console/same-origin.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 
 const publicUrl = 'https://video.example';
 type Headers = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { streamCsvDownload, readPages } from '../../../src/api/core/csv-answer.ts';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 
 /** Reads the numbers from 1 to `count`; `reads` are the rows after which a page was read. */
 function numbers(count: number, pageSize: number) {

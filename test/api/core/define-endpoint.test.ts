@@ -6,7 +6,7 @@ import { type GuardSpec, guardThenProceed, withLargeBodySlot } from '../../../sr
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 import { maxJsonBodyBytes } from '../../../src/api/core/request-sizes.ts';
 
 const key: Caller = {

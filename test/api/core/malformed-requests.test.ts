@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 import { refuseMalformed } from '../../../src/api/core/middleware/malformed-requests.ts';
 
 /** A request with these headers, of which Node keeps the first of each name. */

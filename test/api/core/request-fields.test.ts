@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { pickRowFieldsBySchema } from '../../../src/api/core/pick-row-fields-by-schema.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
 import { readIdempotencyKeyOrError, requireIdempotencyKey } from '../../../src/api/core/idempotency-key.ts';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 import {
   idField,
   isOneLine,

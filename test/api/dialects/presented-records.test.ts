@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { presentArkTask } from '../../../src/api/dialects/ark/ark-task.ts';
-import { dialectAdapter } from '../../../src/api/dialects/dialect.ts';
+import { dialectAdapter } from '../../../src/api/dialects/native-and-kie-dialects.ts';
 import { presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
 import { presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { errorCatalogue, type ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { withUploadSlot } from '../../../src/api/core/limits/upload-slots.ts';
-import { maxUploadsOfAccount } from '../../../src/media/references/upload-rules.ts';
+import { maxUploadsOfAccount } from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Moderator, ModerationVerdict } from '../../../src/providers/moderation/moderator.ts';

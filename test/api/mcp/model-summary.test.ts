@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
-import { modelInputSchema } from '../../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../../src/catalogue/input/model-input-declaration-schema.ts';
 import { defaultModels, type Model } from '../../../src/catalogue/models/model.ts';
 
 const [standard = assert.fail()] = defaultModels;
@@ -11,7 +11,7 @@ const model: Model = {
   title: 'Rich',
   description: 'Makes films.',
   providers: ['studio'],
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     resolution: { values: ['720p', '1080p'] },
     duration: { min: 4, max: 15 },
     ratio: { values: ['16:9'] },

@@ -6,7 +6,7 @@ import { describeTools } from '../../../src/api/mcp/describe-tools.ts';
 import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
 import { builtInCatalogue, readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
-import { modelInputSchema } from '../../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../../src/catalogue/input/model-input-declaration-schema.ts';
 import {
   defaultModels,
   type Model,
@@ -119,7 +119,11 @@ assert.ok(template);
 function modelOf(model: string, input: object): Model {
   assert.ok(template);
   const basis = { resolution: { values: ['720p'] }, ratio: { values: ['16:9'] }, generateAudio: {} };
-  return { ...template, model, input: modelInputSchema.parse({ ...basis, duration: { min: 4, max: 15 }, ...input }) };
+  return {
+    ...template,
+    model,
+    input: modelInputDeclarationSchema.parse({ ...basis, duration: { min: 4, max: 15 }, ...input }),
+  };
 }
 
 const differing = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { addressAndUserAgentOf } from '../../../src/api/sign-in/authenticate-session.ts';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -9,7 +9,7 @@ import {
   setSessionCookie,
   takeOidcVisitCookie,
 } from '../../../src/api/sign-in/session-cookie.ts';
-import type { Context } from '../../../src/api/core/request-context.ts';
+import type { Context } from '../../../src/api/core/request-context-and-responses.ts';
 
 const [secure, plain] = ['https://video.example', 'http://localhost:3000'];
 

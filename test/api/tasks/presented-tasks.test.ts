@@ -107,12 +107,12 @@ const delivery: Delivery = {
   dueAt: 61,
 };
 const record = taskRecord(task, 0, signVideoAndLastFrameLinks(resultStore, task));
-const maker = { kind: 'key', id: 'key', name: 'name' } as const;
+const creator = { kind: 'key', id: 'key', name: 'name' } as const;
 const previews = [{ url: 'https://client.example/a', previewUrl: 'https://media.example/a' }];
 const sources: TaskDetailSources = {
   task,
   record,
-  maker,
+  creator,
   previews,
   ahead: 3,
   accountName: 'studio',
@@ -141,7 +141,7 @@ const deps = {
 
 const shown = {
   task: record,
-  createdBy: maker,
+  createdBy: creator,
   priceName: 'standard',
   posterUrl: 'https://media.example/poster',
   previews,
@@ -283,9 +283,9 @@ for (const [what, one, jobs, expected] of [
 }
 
 test('a task of a list has its creator and poster, and for operators its account', async () => {
-  const row = { ...task, contentDeletedAt: 91, createdBy: maker, accountName: 'studio' };
+  const row = { ...task, contentDeletedAt: 91, createdBy: creator, accountName: 'studio' };
   const listDeps = { resultStore, progressOf: () => Promise.resolve(1) };
-  const listed = { ...record, createdBy: maker, posterUrl: 'https://media.example/poster', contentDeleteTime: 91 };
+  const listed = { ...record, createdBy: creator, posterUrl: 'https://media.example/poster', contentDeleteTime: 91 };
   assert.deepEqual(await presentListedTask(listDeps, row), listed);
   const operator = { accountId: 'account', accountName: 'studio' };
   assert.deepEqual(await presentOperatorListedTask(listDeps, row), { ...listed, operator });

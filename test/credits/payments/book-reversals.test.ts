@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries.ts';
 import type { PaidPrice } from '../../../src/credits/payments/payment-provider.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
-import { applyReversals } from '../../../src/credits/payments/apply-payments.ts';
+import { applyReversals } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import { readAndBookReversals } from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

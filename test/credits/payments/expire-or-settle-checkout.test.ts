@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { createEmptyAccountPageActivity } from '../../../activities/close-account.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/expire-or-settle-checkout.ts';
-import type { PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
+import type { PaymentDeps } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { shell } from '../../support/service/person.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

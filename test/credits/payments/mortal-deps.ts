@@ -1,5 +1,5 @@
 import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
-import type { PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
+import type { PaymentDeps } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import { type DeathPoint, Killed } from '../../support/processes/dying-worker-parts.ts';
 
 // A process that dies at each of its awaits, before the call or after it: nothing that it would have done afterwards happens.

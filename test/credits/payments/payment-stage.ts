@@ -10,7 +10,7 @@ import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-fil
 import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
 import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
 import { createPaymentProvider } from '../../../src/credits/payments/create-payment-provider.ts';
-import { applyPaymentEvent, type PaymentDeps } from '../../../src/credits/payments/apply-payments.ts';
+import { applyPaymentEvent, type PaymentDeps } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import type { Database } from '../../../src/platform/database/database.ts';

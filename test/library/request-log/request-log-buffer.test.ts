@@ -7,12 +7,12 @@ import {
   deleteFromOverlongLog,
   type FinishedRequest,
   listOverlongLogs,
-} from '../../../src/library/request-log/logged-requests.ts';
+} from '../../../src/library/request-log/request-log-rows.ts';
 import {
   findLogCutoff,
   insertLoggedRequests,
   listLoggedRequests,
-} from '../../../src/library/request-log/logged-requests.ts';
+} from '../../../src/library/request-log/request-log-rows.ts';
 import { createRequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 

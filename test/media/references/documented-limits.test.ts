@@ -8,7 +8,7 @@ import {
   maxUploadMegabytes,
   formatsTextByKind,
   uploadMediaTypes,
-} from '../../../src/media/references/upload-rules.ts';
+} from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
 import { maxUrlLength } from '../../../src/catalogue/input/request-texts-and-urls.ts';
 

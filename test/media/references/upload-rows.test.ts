@@ -5,7 +5,7 @@ import {
   maxUploadBytesOfKind,
   maxUploadsOfAccount,
   uploadFromUrl,
-} from '../../../src/media/references/upload-rules.ts';
+} from '../../../src/media/references/upload-limits-and-addresses.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';

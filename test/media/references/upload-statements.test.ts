@@ -17,7 +17,7 @@ import {
   maxUploadsOfAccount,
   type StoredUploadName,
   uploadGraceMs,
-} from '../../../src/media/references/upload-rules.ts';
+} from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 let database: TestDatabase;

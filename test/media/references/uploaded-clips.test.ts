@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { maxUploadBytesAtOnce } from '../../../src/api/core/limits/upload-slots.ts';
-import { maxUploadBytesOfKind } from '../../../src/media/references/upload-rules.ts';
+import { maxUploadBytesOfKind } from '../../../src/media/references/upload-limits-and-addresses.ts';
 import type { UploadOutcome } from '../../../src/media/references/store-upload.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import * as images from '../../support/hostile/hostile-images.ts';

@@ -8,7 +8,7 @@ import { carryManifest } from '../../../src/media/video/carry-manifest.ts';
 import { aiSourceType, labelAsGenerated } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
 import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
-import { videoLayoutOf } from '../../../src/media/video/video-layout.ts';
+import { videoLayoutOf } from '../../../src/media/video/mp4-top-level-boxes.ts';
 import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';

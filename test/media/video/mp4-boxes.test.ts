@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { clipContainerOf, ClipRefusedError } from '../../../src/media/video/clip-container.ts';
 import { BoxError, boxesIn, boxesInMemory, maxIndexBytes, toBoxFile } from '../../../src/media/video/mp4-boxes.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
-import { videoLayoutOf } from '../../../src/media/video/video-layout.ts';
+import { videoLayoutOf } from '../../../src/media/video/mp4-top-level-boxes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { box } from '../boxes.ts';
 

@@ -18,7 +18,7 @@ import {
   checkStore,
   diskErrorFinding,
   videoSpaceThresholds,
-} from '../../../src/run/doctor/check-store.ts';
+} from '../../../src/run/doctor/check-store-and-disk.ts';
 import { catalogueFrom } from '../../providers/open-providers-stage.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { failure, runChecks, redactSecretsInFindings } from '../../../src/run/doctor/checks-and-findings.ts';

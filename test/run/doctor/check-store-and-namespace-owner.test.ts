@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
-  claimNamespaceOrFindProblem,
+  claimTemporalNamespaceOrFindProblem,
   claimStoresOrFindProblem,
-} from '../../../src/media/store/installation-ownership.ts';
+} from '../../../src/media/store/store-and-namespace-ownership.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { checkStoreAndNamespaceOwner } from '../../../src/run/doctor/check-store-and-namespace-owner.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
@@ -18,7 +18,7 @@ after(() => environment.close());
 test('doctor reports a store and a namespace of another installation, and checks nothing without the database', async () => {
   const { database, settings } = environment;
   assert.equal(await claimStoresOrFindProblem(database.db, settings), undefined);
-  assert.equal(await claimNamespaceOrFindProblem(database.db, 'films'), undefined);
+  assert.equal(await claimTemporalNamespaceOrFindProblem(database.db, 'films'), undefined);
   const config = readConfig(environment.environment);
   const stateOf = async (changed: Partial<typeof config>, namespace = 'films', url = database.url) => {
     const [finding, ...others] = await checkStoreAndNamespaceOwner(url, { ...config, ...changed }, namespace);

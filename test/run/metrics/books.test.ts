@@ -9,7 +9,7 @@ import { DatabaseUnavailableError } from '../../../src/platform/database/databas
 import { runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { markPaymentsReconciled } from '../../../src/credits/last-checks-and-findings.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
-import { recordStuckSince } from '../../../src/tasks/list/unfinished-tasks.ts';
+import { recordStuckSince } from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -7,7 +7,7 @@ import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import { createProviderOpener } from '../../../src/providers/open-providers.ts';
+import { createOpenProviders } from '../../../src/providers/open-providers.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { faults, type FaultProxy, startFaultProxy } from '../../fakes/fault-proxy.ts';
@@ -70,7 +70,7 @@ function worldOf() {
   const catalogue = readCatalogueOrThrow({ path: join(folder, 'catalogue.json'), readSecret });
   const events = metrics.eventsOf(() => catalogue);
   const clients: ReturnType<typeof clientFor>[] = [];
-  const providers = createProviderOpener({
+  const providers = createOpenProviders({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => {} }),
     readSecret,

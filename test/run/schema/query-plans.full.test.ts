@@ -24,7 +24,7 @@ import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-fil
 import { countTasksByGroup } from '../../../src/tasks/list/count-tasks.ts';
 import { listExpiredMedia } from '../../../src/tasks/end/expired-media-rows.ts';
 import { listTasks } from '../../../src/tasks/list/task-list.ts';
-import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
+import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { taskEventIdSql } from '../../../src/tasks/end/task-end-event-ids.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { incomingKeyOf } from '../../../activities/task-file-keys.ts';
+import { upstreamUploadKeyOf } from '../../../activities/task-file-keys.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
@@ -77,9 +77,9 @@ describe('an upstream that writes its videos into the bucket itself', { skip: sk
 
   test('its link writes to no other key', async () => {
     const { taskId, jobId, url } = await begun('a curious upstream');
-    const other = incomingKeyOf(taskId, 'another');
+    const other = upstreamUploadKeyOf(taskId, 'another');
     for (const key of [`results/${taskId}/video.mp4`, `staging/${taskId}/video.mp4`, other])
-      assert.equal(await put(url.replace(incomingKeyOf(taskId, jobId), key), 'x'), 403, key);
+      assert.equal(await put(url.replace(upstreamUploadKeyOf(taskId, jobId), key), 'x'), 403, key);
     assert.equal((await fetch(url)).status, 403);
     await upstream.books.end(jobId, 'succeeded');
     assert.equal((await waitForRecord(api, taskId))['state'], 'success');

@@ -5,7 +5,7 @@ import type { SharedJobPoller } from '../../../src/providers/jobs/shared-job-pol
 import {
   providerWithTermsAndPoller,
   type ProviderWithTermsAndPoller,
-  type ProviderOpener,
+  type OpenProviders,
 } from '../../../src/providers/open-providers.ts';
 
 /** A process dies at its n-th call, before it or after it (its response is lost). Counted from 0. */
@@ -80,7 +80,7 @@ export function interruptedParts(
     yield* media.list(folder);
   }
 
-  function interruptedProviders({ ofEntry, ofJob }: ProviderOpener): ProviderOpener {
+  function interruptedProviders({ ofEntry, ofJob }: OpenProviders): OpenProviders {
     const opened = new Map<Provider, ProviderWithTermsAndPoller>();
     const interrupted = (open: ProviderWithTermsAndPoller | undefined) => {
       if (open === undefined) return undefined;

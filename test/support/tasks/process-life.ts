@@ -6,7 +6,7 @@ import { catalogueSecretReader } from '../../../src/run/config/config.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { createProviderClient, type ProviderClient } from '../../../src/platform/outbound/provider-client.ts';
 import type { UpstreamClient } from '../../../src/providers/provider-contract.ts';
-import { createProviderOpener } from '../../../src/providers/open-providers.ts';
+import { createOpenProviders } from '../../../src/providers/open-providers.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { catalogueOf, type PlacedKind } from '../../fakes/provider-kinds.ts';
 import { catalogueAt, workerParts } from '../service/worker-parts.ts';
@@ -44,7 +44,7 @@ export function startLife(
 ): Life {
   const dead = new AbortController();
   const clients: ProviderClient[] = [];
-  const providers = createProviderOpener({
+  const providers = createOpenProviders({
     catalogue: () => catalogue,
     preview: heldProvider({ onRun: () => undefined }),
     readSecret: catalogueSecretReader(folder),

@@ -5,7 +5,7 @@ import { findAccount } from '../../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
-import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
+import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { defaultConnectionQueueLimits } from '../../../src/platform/database/connection-queue-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
-import { adoptStoresAndNamespace } from '../../../src/media/store/installation-ownership.ts';
+import { overwriteStoreAndNamespaceOwner } from '../../../src/media/store/store-and-namespace-ownership.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { freshPollerMs } from '../../../src/temporal/connection/server-facts.ts';
@@ -105,7 +105,7 @@ describe('after a loss', { concurrency: true }, () => {
 
     const temporal = { ...settings.temporal, namespace: await emptyNamespace(settings) };
     // An empty namespace stands for a Temporal that has lost its data, which keeps its name.
-    await adoptStoresAndNamespace(database.db, settings, temporal.namespace);
+    await overwriteStoreAndNamespaceOwner(database.db, settings, temporal.namespace);
     await startWorker({ settings: { temporal } });
     const emptied = connectEngine({ settings: { ...settings, temporal } });
     const stopReconciling = emptied.keepReconciling();

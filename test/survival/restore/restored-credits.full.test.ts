@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCodesAs, redeemCode, withdrawCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { listSpendCapsOfAccount, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
-import { applyPaymentEvent } from '../../../src/credits/payments/apply-payments.ts';
+import { applyPaymentEvent } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import { startCheckout } from '../../../src/credits/payments/start-checkout.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { freshPollerMs } from '../../../src/temporal/connection/server-facts.ts';

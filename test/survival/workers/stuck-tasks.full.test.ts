@@ -8,7 +8,7 @@ import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { DrainablePart, CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
-import { countStuckTasks } from '../../../src/tasks/list/unfinished-tasks.ts';
+import { countTasksWithFailingWorkflow } from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { createInstallation } from '../../support/service/test-installation.ts';
@@ -135,7 +135,7 @@ async function withTask(
       },
       describe: () => engine.describeTask(taskId),
       task: async () => (await findTask(db, taskId)) ?? assert.fail(),
-      isStuck: async () => (await countStuckTasks(db)).tasks === 1,
+      isStuck: async () => (await countTasksWithFailingWorkflow(db)).tasks === 1,
       entries: () => entryKinds(db, taskId),
       attempts: async () => (await client.workflow.getHandle(taskId).describe()).raw.pendingWorkflowTask?.attempt ?? 0,
       poll: (signal) => {

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { type Database, DatabaseBusyError, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
-import { acceptWithRetry } from '../../../src/tasks/accept/accept-in-batches.ts';
+import { acceptWithRetry } from '../../../src/tasks/accept/accept-with-retry.ts';
 import { assertMeasured } from '../../support/assert-since.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertRefused } from '../../support/service/http-client.ts';

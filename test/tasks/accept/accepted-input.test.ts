@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelInputSchema } from '../../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../../src/catalogue/input/model-input-declaration-schema.ts';
 import { defaultModels, type Model, indexModelsByName } from '../../../src/catalogue/models/model.ts';
 import { describeFieldError } from '../../../src/platform/text/field-errors.ts';
 import { fieldsOfModel } from '../../../src/catalogue/input/task-input.ts';
@@ -15,7 +15,7 @@ const seedance: Model = {
   ...standard,
   model: 'seedance',
   aliases: [],
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     prompt: { maxCharacters: 100 },
     negativePrompt: { maxCharacters: 10 },
     resolution: { values: ['480p', '720p', '1080p'], default: '1080p' },
@@ -43,7 +43,7 @@ const required: Model = {
   ...standard,
   model: 'talking-head',
   aliases: [],
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     resolution: { values: ['768p'] },
     duration: { min: 1, max: 60 },
     ratio: { values: ['1:1'] },

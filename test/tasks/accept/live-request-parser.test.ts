@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { uploadUrl } from '../../../src/media/references/upload-rules.ts';
+import { uploadUrl } from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { createLiveRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 

@@ -6,7 +6,7 @@ import { providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.
 import type { JobOutcome } from '../../../src/tasks/jobs/job-states.ts';
 import { findOpenOrReserveJob, findDisabledMachinePause } from '../../../src/tasks/jobs/next-job.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { saveTaskTiers } from '../../../src/tasks/jobs/task-tiers.ts';
+import { saveTaskTiers } from '../../../src/tasks/jobs/stored-task-tiers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

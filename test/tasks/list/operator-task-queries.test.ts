@@ -12,7 +12,8 @@ import {
   listInvalidResults,
   listStoredResults,
 } from '../../../src/tasks/list/operator-task-queries.ts';
-import { countOwnTasksAhead, findTaskCreator } from '../../../src/tasks/list/task-creator.ts';
+import { countOwnTasksAhead } from '../../../src/tasks/list/own-tasks-ahead.ts';
+import { findTaskCreator } from '../../../src/tasks/list/task-creator.ts';
 import { listTasksWithContent } from '../../../src/tasks/list/task-list.ts';
 import { ago, failedAgo, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

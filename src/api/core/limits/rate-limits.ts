@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Context } from '../request-context.ts';
+import type { Context } from '../request-context-and-responses.ts';
 import { HttpError } from '../http-error.ts';
 import type { Caller } from '../../../accounts/keys/scopes-and-caller.ts';
 import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate.ts';
@@ -51,7 +51,7 @@ export function rateLimitKeyOfCaller({ by, accountId }: Caller): string {
   return by.kind === 'key' ? accountId : by.userId;
 }
 
-export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: string): void {
+export function limitOtherRequests(ctx: Context, reads: RateLimiter | undefined, who: string): void {
   if (reads === undefined) return;
   const taken = reads.take(who);
   if (!taken.isAllowed) {

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { errorShapeOfPath } from '../../dialects/shapes.ts';
 import { describeErrorForLog } from '../../../platform/errors.ts';
-import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../request-context.ts';
+import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../request-context-and-responses.ts';
 import { type HttpError } from '../http-error.ts';
 import { replaceIfDiskIsFull, toHttpError } from '../to-http-error.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { AppMiddleware } from '../request-context.ts';
+import type { AppMiddleware } from '../request-context-and-responses.ts';
 import { HttpError } from '../http-error.ts';
 import { maxUrlLength } from '../request-sizes.ts';
 

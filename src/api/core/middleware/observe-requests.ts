@@ -1,11 +1,11 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Context, AppMiddleware } from '../request-context.ts';
+import type { Context, AppMiddleware } from '../request-context-and-responses.ts';
 import { sharePathPrefix } from '../../../library/gallery/share-links.ts';
 import { isConsoleApiPath } from '../endpoint-spec.ts';
 import type { MetricEventSink } from '../../../platform/metrics/metric-event-sink.ts';
-import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/logged-requests.ts';
+import { type FinishedRequest, maxEndpointLength } from '../../../library/request-log/request-log-rows.ts';
 import { noRequestLog } from '../../../library/request-log/request-log-buffer.ts';
 
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];

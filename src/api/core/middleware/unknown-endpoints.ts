@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { isNotOffered, findMeantApi, errorShapeOfPath } from '../../dialects/shapes.ts';
 import { isFromThisMachine } from '../client-address.ts';
-import { answerEnvelope, type AppRouter, type AppMiddleware } from '../request-context.ts';
+import { answerEnvelope, type AppRouter, type AppMiddleware } from '../request-context-and-responses.ts';
 import { HttpError } from '../http-error.ts';
 
 /** Endpoints of kie.ai's API that this service does not have. Names of models may contain a slash. */

@@ -1,10 +1,10 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import type { Context } from '../request-context.ts';
+import type { Context } from '../request-context-and-responses.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { requireFormBoundary, isFormDelimiter } from './read-json-or-multipart.ts';
-import { saveBodyToFile } from './read-body.ts';
+import { saveBodyToFile } from './read-and-check-body.ts';
 
 /** The headers and boundaries of a form with one file, and fields that some programs add. */
 export const maxFormOverheadBytes = 64 * 1024;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { noStoreJsonHeaders } from '../request-context.ts';
+import { noStoreJsonHeaders } from '../request-context-and-responses.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
 import { HttpError } from '../http-error.ts';
 

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import send from 'send';
-import type { Context } from '../request-context.ts';
+import type { Context } from '../request-context-and-responses.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
 import { HttpError } from '../http-error.ts';
 

@@ -16,7 +16,7 @@ import {
   type RemoveDeps,
   cancelOrDeleteVideo,
   readUndeletedAndMarkRead,
-} from '../existing-video.ts';
+} from '../read-send-and-delete-video.ts';
 import { arkErrorShape as shape } from './ark-error.ts';
 import { arkCreateBody, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOfArkStatus, arkStatuses } from './ark-task.ts';

@@ -16,7 +16,7 @@ import {
   cancelOrDeleteVideo,
   sendVideoOrPoster,
   readUndeletedAndMarkRead,
-} from '../existing-video.ts';
+} from '../read-send-and-delete-video.ts';
 import { refuseOtherClient } from '../wrong-base-url.ts';
 import { openAIErrorShape as shape } from './openai-error.ts';
 import { openAICreateBody, readOpenAIRequest } from './openai-request.ts';

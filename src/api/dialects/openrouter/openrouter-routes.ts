@@ -15,7 +15,7 @@ import {
   readOwnTaskAndMarkRead,
   type ReadTaskDeps,
   sendVideoOrPoster,
-} from '../existing-video.ts';
+} from '../read-send-and-delete-video.ts';
 import { openRouterErrorShape as shape } from './openrouter-error.ts';
 import { openRouterCreateBody, readOpenRouterRequest, openRouterResolutionNames } from './openrouter-request.ts';
 import {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import type { Filter } from '../../ui/lists/filters.tsx';
+import type { Filter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { accountsText } from './accounts-text.ts';
 
 type SearchProps = {

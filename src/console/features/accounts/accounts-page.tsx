@@ -4,7 +4,7 @@ import { operatorPaths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
-import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
+import { choiceFilter, type Filter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Building2, Plus } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';

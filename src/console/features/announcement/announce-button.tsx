@@ -9,7 +9,7 @@ import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { Segmented, TextArea, TextField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Megaphone } from '../../ui/controls/icons.ts';
-import { ErrorBox } from '../../ui/feedback/notice.tsx';
+import { ErrorBox } from '../../ui/feedback/notice-and-error-box.tsx';
 import { datetimeLocalValue, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { announcementText } from './announcement-text.ts';

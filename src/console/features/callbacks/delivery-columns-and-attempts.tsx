@@ -1,6 +1,6 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
 import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
-import { choiceFilter } from '../../ui/lists/filters.tsx';
+import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { type Column, Table } from '../../ui/lists/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { AttemptExchange } from './attempt-exchange.tsx';

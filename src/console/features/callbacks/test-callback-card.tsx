@@ -4,7 +4,7 @@ import { Button } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Send } from '../../ui/controls/icons.ts';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { callbacksText } from './callbacks-text.ts';
 

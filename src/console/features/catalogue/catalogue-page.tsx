@@ -3,7 +3,7 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { creditPriceWords, formatNumber } from '../../ui/number-formats.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Card, Facts, Page } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { formatDuration, ExactTime, Time, useNow } from '../../ui/time.tsx';

@@ -1,7 +1,7 @@
 import { queryStringOf } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
-import { useUrlParameters, useChoiceInUrl, useFilters } from '../../ui/lists/filters.tsx';
+import { useUrlParameters, useChoiceInUrl, useFilters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card, Page, Tiles } from '../../ui/page-layout.tsx';

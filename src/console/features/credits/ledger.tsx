@@ -1,6 +1,6 @@
 import type { LedgerEntry } from '../../api/contract.ts';
 import { shortId } from '../../ui/controls/copy-button.tsx';
-import { choiceFilter, type Filter } from '../../ui/lists/filters.tsx';
+import { choiceFilter, type Filter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { SignedAmount, formatNumber, PriceNameUnlessStandard } from '../../ui/number-formats.tsx';

@@ -1,5 +1,5 @@
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';
 

@@ -5,7 +5,7 @@ import { WordWithDot } from '../../ui/controls/badge.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';
-import { choiceFilter } from '../../ui/lists/filters.tsx';
+import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Bell, RotateCw } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page-layout.tsx';

@@ -4,7 +4,13 @@ import { useAccount } from '../../api/session.ts';
 import { accountPaths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
-import { choiceFilter, type Filter, FilterBar, useUrlParameters, useFilters } from '../../ui/lists/filters.tsx';
+import {
+  choiceFilter,
+  type Filter,
+  FilterBar,
+  useUrlParameters,
+  useFilters,
+} from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Images, SearchX, Star } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Page } from '../../ui/page-layout.tsx';

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useNotAllowedReason } from '../../api/session.ts';
-import { useUrlParameters } from '../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { galleryText } from './gallery-text.ts';
 import { Lightbox } from './lightbox.tsx';

@@ -3,7 +3,7 @@ import type { Margin } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
 import { formatMicros, formatNumber } from '../../ui/number-formats.tsx';

@@ -1,4 +1,4 @@
-import type { UploadKind } from '../../../media/references/upload-rules.ts';
+import type { UploadKind } from '../../../media/references/upload-limits-and-addresses.ts';
 
 export type InputValues = Readonly<Record<string, unknown>>;
 

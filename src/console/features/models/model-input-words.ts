@@ -1,4 +1,4 @@
-import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload-rules.ts';
+import { maxUploadMegabytes, type UploadKind } from '../../../media/references/upload-limits-and-addresses.ts';
 import type { Model } from '../../api/contract.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { boundsOf, isObject, mediaKindOf } from './field-schema-helpers.ts';

@@ -3,7 +3,7 @@ import type { InstallationOverview } from '../../api/contract.ts';
 import { operatorPaths } from '../../paths.ts';
 import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Card } from '../../ui/page-layout.tsx';
 import { relativeTime, Time, useNow } from '../../ui/time.tsx';
 import { describeFailCode } from '../tasks/tasks-text.ts';

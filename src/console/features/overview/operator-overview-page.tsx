@@ -3,7 +3,7 @@ import type { InstallationOverview } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { operatorPaths } from '../../paths.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page-layout.tsx';
 import { formatDuration } from '../../ui/time.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';

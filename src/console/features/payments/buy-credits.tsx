@@ -8,7 +8,7 @@ import { Badge } from '../../ui/controls/badge.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { formatCredits, formatMinorUnits } from '../../ui/number-formats.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { paymentsText } from './payments-text.ts';
 import './payments.css';
 

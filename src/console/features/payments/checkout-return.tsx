@@ -4,8 +4,8 @@ import type { TopUp } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
-import { useUrlParameters } from '../../ui/lists/filters.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { paymentsText as text } from './payments-text.ts';
 
 const soonMs = 2000;

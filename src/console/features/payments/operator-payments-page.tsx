@@ -4,7 +4,7 @@ import { Empty } from '../../ui/feedback/empty.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Page, Tiles } from '../../ui/page-layout.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { Time } from '../../ui/time.tsx';

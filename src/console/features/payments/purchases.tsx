@@ -2,7 +2,7 @@ import type { AdminTopUp, TopUp } from '../../api/contract.ts';
 import { Badge, StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { useIsOperatorPage } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
-import { choiceFilter } from '../../ui/lists/filters.tsx';
+import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { formatCredits, formatMinorUnits } from '../../ui/number-formats.tsx';

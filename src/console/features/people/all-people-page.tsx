@@ -1,8 +1,8 @@
 import type { Person } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
-import type { Filter } from '../../ui/lists/filters.tsx';
-import { useUrlParameters } from '../../ui/lists/filters.tsx';
+import type { Filter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
+import { useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Users } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Page } from '../../ui/page-layout.tsx';

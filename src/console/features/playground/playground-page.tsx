@@ -3,7 +3,7 @@ import type { Model } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useNotAllowedReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
-import { useUrlParameters } from '../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { Card, Page } from '../../ui/page-layout.tsx';
 import { useNow } from '../../ui/time.tsx';

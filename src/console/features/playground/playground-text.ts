@@ -1,4 +1,4 @@
-import { formatsTextByKind, type UploadKind } from '../../../media/references/upload-rules.ts';
+import { formatsTextByKind, type UploadKind } from '../../../media/references/upload-limits-and-addresses.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 import { maxVariants } from './draft/draft.ts';
 

@@ -4,7 +4,7 @@ import { useSend } from '../../api/read-and-send-hooks.ts';
 import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
-import { ErrorBox } from '../../ui/feedback/notice.tsx';
+import { ErrorBox } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Facts } from '../../ui/page-layout.tsx';
 import { formatDuration } from '../../ui/time.tsx';
 import { describeTestOutcome, providersText } from './providers-text.ts';

@@ -7,7 +7,7 @@ import { accountPaths } from '../../paths.ts';
 import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
-import { choiceFilter, type Filter, useUrlParameters } from '../../ui/lists/filters.tsx';
+import { choiceFilter, type Filter, useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Activity } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
 import { Facts } from '../../ui/page-layout.tsx';

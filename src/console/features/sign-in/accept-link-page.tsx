@@ -7,7 +7,7 @@ import { SignedOutFrame, SignedOutSkeleton } from '../../shell/signed-out-frame.
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
-import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
+import { ErrorBox, Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { useBeginSessionAndNavigate } from './page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 

@@ -10,7 +10,7 @@ import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Fingerprint } from '../../ui/controls/icons.ts';
-import { ErrorBox, Notice } from '../../ui/feedback/notice.tsx';
+import { ErrorBox, Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { pageAfterSignIn, useBeginSessionAndNavigate } from './page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 

@@ -6,7 +6,7 @@ import { SignedOutFrame, SignedOutLoadingOrError } from '../../shell/signed-out-
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
 import { TextField } from '../../ui/forms/field.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
-import { Notice } from '../../ui/feedback/notice.tsx';
+import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { signUpText as text } from './sign-up-text.ts';
 
 /** Requests the link that opens an account. The page shows the same whether the address is registered or not. */

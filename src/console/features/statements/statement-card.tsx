@@ -4,7 +4,7 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { statementPath } from '../../paths.ts';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useUrlParameters } from '../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Download, ExternalLink } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';
 import { SignedAmount, formatNumber, nonStandardPriceName } from '../../ui/number-formats.tsx';

@@ -1,7 +1,7 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
 import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
 import { type Tone, type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
-import { formatsTextByKind } from '../../../media/references/upload-rules.ts';
+import { formatsTextByKind } from '../../../media/references/upload-limits-and-addresses.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 // Every text of tasks. A tab stays open while the service is upgraded, so states and codes that are newer than its code appear as they are.

@@ -6,7 +6,7 @@ import { LinkButton } from '../../ui/controls/button.tsx';
 import { DownloadButton } from '../../ui/controls/download-button.tsx';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { FilterSelect } from '../../ui/forms/field.tsx';
-import { useChoiceInUrl } from '../../ui/lists/filters.tsx';
+import { useChoiceInUrl } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { ChartColumn } from '../../ui/controls/icons.ts';
 import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
 import { Page, Tiles } from '../../ui/page-layout.tsx';

@@ -4,7 +4,7 @@ import { AccountContext } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { ShortcutList } from './shortcut-list.tsx';
 import { accountNav } from '../nav.ts';
-import { CommandPalette } from './command-palette.tsx';
+import { CommandPalette } from './go-to-dialog.tsx';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { failureOf } from '../../api/problem.ts';
-import { ErrorBox } from './notice.tsx';
+import { ErrorBox } from './notice-and-error-box.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 /** The result of `useRead`, or of several. */

@@ -1,4 +1,4 @@
-import type { Filter } from '../lists/filters.tsx';
+import type { Filter } from '../lists/filter-bar-and-url-parameters.tsx';
 import { dayMs } from '../time.tsx';
 
 type Range = { from?: number | undefined; to?: number | undefined };

@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, failureOf } from '../../api/problem.ts';
-import { ErrorBox } from '../feedback/notice.tsx';
+import { ErrorBox } from '../feedback/notice-and-error-box.tsx';
 
 type FormState = {
   readonly errors: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../controls/copy-button.tsx';
 import { InfoDialog } from './dialog.tsx';
-import { Notice } from '../feedback/notice.tsx';
+import { Notice } from '../feedback/notice-and-error-box.tsx';
 
 type ShownOnceProps = {
   readonly title: string;

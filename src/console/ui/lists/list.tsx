@@ -4,7 +4,7 @@ import type { Answer, Query, ReadPath } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
 import { Empty, type EmptyProps } from '../feedback/empty.tsx';
-import { type Filter, FilterBar, useUrlParameters, useFilters } from './filters.tsx';
+import { type Filter, FilterBar, useUrlParameters, useFilters } from './filter-bar-and-url-parameters.tsx';
 import { ArrowUp, SearchX } from '../controls/icons.ts';
 import { ReadErrorBox } from '../feedback/loaded.tsx';
 import { Page } from '../page-layout.tsx';

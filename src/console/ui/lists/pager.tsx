@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { Button } from '../controls/button.tsx';
-import { useUrlParameters } from './filters.tsx';
+import { useUrlParameters } from './filter-bar-and-url-parameters.tsx';
 import { ChevronLeft, ChevronRight } from '../controls/icons.ts';
 
 import './list.css';

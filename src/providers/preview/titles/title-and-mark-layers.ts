@@ -1,7 +1,7 @@
 import type { Layer } from '../layers-filter-graph.ts';
 import { renderDrawing, svgGradient, colorOnScale, svgRectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
-import { drawText, drawFittedText } from './draw-text.ts';
+import { drawText, drawFittedText } from './render-text-picture.ts';
 
 /** Longer texts do not fit into the lower third in readable letters. */
 const maxCharacters = 130;

@@ -10,7 +10,12 @@ import { accountNotFoundError } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
 import { accountOption, parseIdempotencyKey, maxNameLength, textParser, wholeNumberParser } from '../arguments.ts';
 import { type CommandAnswer, CommandError } from '../command-output.ts';
-import { commandLineActor, type DatabaseAndConfig, requireAccount, type RunOnDatabase } from '../run-on-database.ts';
+import {
+  commandLineActor,
+  type DatabaseAndConfig,
+  requireAccount,
+  type RunOnDatabase,
+} from '../database-for-commands.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {

@@ -35,7 +35,12 @@ import {
   wholeNumberParser,
 } from '../arguments.ts';
 import { type CommandAnswer, CommandError, listAnswer, notFoundError, usageError } from '../command-output.ts';
-import { commandLineActor, type DatabaseAndConfig, requireAccount, type RunOnDatabase } from '../run-on-database.ts';
+import {
+  commandLineActor,
+  type DatabaseAndConfig,
+  requireAccount,
+  type RunOnDatabase,
+} from '../database-for-commands.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
 type KeyOptions = CapOptions & {

@@ -4,7 +4,7 @@ import { SetupError } from '../../../platform/errors.ts';
 import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import { withRunningDatabaseUrl } from '../run-on-database.ts';
+import { withRunningDatabaseUrl } from '../database-for-commands.ts';
 
 export function addMigrateCommand(program: Command): void {
   addCommand(program, 'migrate')

@@ -5,7 +5,7 @@ import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queu
 import { addCommand } from '../add-command.ts';
 import { parseInstantOrSpanMs } from '../arguments.ts';
 import { type CommandAnswer, CommandError, usageError } from '../command-output.ts';
-import { type DatabaseAndConfig, type RunOnDatabase, temporalTargetOf } from '../run-on-database.ts';
+import { type DatabaseAndConfig, type RunOnDatabase, temporalTargetOf } from '../database-for-commands.ts';
 import { reportTasksAndBooks } from './tasks-and-books-report.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {

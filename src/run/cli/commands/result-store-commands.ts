@@ -5,7 +5,7 @@ import { messageOf } from '../../../platform/errors.ts';
 import { nameOfStore } from '../../../media/store/store-location.ts';
 import { defaultStoreLocation, openMediaFiles } from '../../../media/store/open-store.ts';
 import { copyFinishedFiles, type CopyProgress } from '../../../media/store/copy-finished-files.ts';
-import { adoptStoresAndNamespace } from '../../../media/store/installation-ownership.ts';
+import { overwriteStoreAndNamespaceOwner } from '../../../media/store/store-and-namespace-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../../../tasks/list/operator-task-queries.ts';
@@ -13,7 +13,7 @@ import { markMediaDeleted } from '../../../tasks/end/expired-media-rows.ts';
 import { addCommand } from '../add-command.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import type { DatabaseAndConfig, RunOnDatabase } from '../run-on-database.ts';
+import type { DatabaseAndConfig, RunOnDatabase } from '../database-for-commands.ts';
 
 export function addResultStoreCommands(program: Command, run: RunOnDatabase): void {
   const media = addCommand(program, 'media').description('check and copy the files of results');
@@ -99,7 +99,7 @@ async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
 async function adopt({ db, config }: DatabaseAndConfig): Promise<CommandAnswer> {
   const { resultStore = defaultStoreLocation(config), resultStoreAlso, temporal, temporalNamespace } = config;
   const namespace = temporal?.namespace ?? temporalNamespace;
-  await adoptStoresAndNamespace(db, { ...config, resultStore, resultStoreAlso }, namespace);
+  await overwriteStoreAndNamespaceOwner(db, { ...config, resultStore, resultStoreAlso }, namespace);
   const store = nameOfStore(resultStore);
   return {
     json: { store, namespace },

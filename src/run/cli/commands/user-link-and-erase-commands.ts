@@ -14,7 +14,7 @@ import { createMailQueue, type MailQueue, mailKeyPurpose } from '../../../platfo
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isoTime } from '../command-output.ts';
-import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../run-on-database.ts';
+import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../database-for-commands.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addUserCommands(program: Command, run: RunOnDatabase): void {

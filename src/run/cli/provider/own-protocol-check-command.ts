@@ -23,7 +23,7 @@ import { addCommand } from '../add-command.ts';
 import { parseId, textParser, wholeNumberParser } from '../arguments.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
 import { CommandError, isJsonRequested, printAnswer, usageError } from '../command-output.ts';
-import { adviseOnTrialVideo, trialRequest } from './trial-request-and-advice.ts';
+import { adviseOnTrialVideo, trialRequest } from './trial-request-and-video-advice.ts';
 
 export function addOwnProtocolCheckCommand(program: Command, provider: Command): void {
   addCommand(

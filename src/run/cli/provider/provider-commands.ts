@@ -12,14 +12,14 @@ import {
   providerSwitchPositions,
   setProviderSwitchAs,
 } from '../../../tasks/jobs/provider-pools.ts';
-import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/provider-status.ts';
+import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/list-providers-with-pools.ts';
 import { listLiveWorkerReports } from '../../../catalogue/models/worker-reports.ts';
 import { addCommand } from '../add-command.ts';
 import { textParser } from '../arguments.ts';
 import { type CommandAnswer, alignColumns, usageError } from '../command-output.ts';
 import { addOwnProtocolCheckCommand } from './own-protocol-check-command.ts';
 import { addProviderFileTryCommand } from './provider-file-try-command.ts';
-import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../run-on-database.ts';
+import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../database-for-commands.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
   const provider = addCommand(program, 'provider').description(

@@ -17,7 +17,7 @@ import { createHttpProvider } from '../../../providers/http/http-provider.ts';
 import type { TraceExpression } from '../../../providers/http/expression-reader.ts';
 import { addCommand } from '../add-command.ts';
 import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './trial-request-and-advice.ts';
+import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './trial-request-and-video-advice.ts';
 
 export function addProviderFileTryCommand(program: Command, provider: Command): void {
   addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')

@@ -13,7 +13,7 @@ import {
   readSuperuserPassword,
   superuser,
 } from './create-postgres-cluster.ts';
-import { clearStalePid, findPostmaster, folderMarkSetting, recordedPostmaster } from './postmaster.ts';
+import { clearStalePid, findPostmaster, folderMarkSetting, recordedPostmaster } from './find-postmaster.ts';
 
 export type PostgresServer = SupervisedServer & {
   /** The address of the database `videogen` with its password; it survives restarts of the server. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../../accounts/keys/scopes-and-caller.ts';
-import { kindByStoredName } from '../../../media/references/upload-rules.ts';
+import { kindByStoredName } from '../../../media/references/upload-limits-and-addresses.ts';
 import { roles } from '../../../accounts/people/role.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/signing-secret-rows.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { kindByStoredName } from '../../../media/references/upload-rules.ts';
+import { kindByStoredName } from '../../../media/references/upload-limits-and-addresses.ts';
 import { literalListSql } from '../../../platform/database/sql-fragments.ts';
 
 /** More formats of uploaded files, and the size of images, which is checked before the charge; null for files of an earlier release. */

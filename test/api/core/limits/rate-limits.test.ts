@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Context } from '../../../../src/api/core/request-context.ts';
+import type { Context } from '../../../../src/api/core/request-context-and-responses.ts';
 import { refusalHeaders } from '../../../../src/api/core/limits/rate-headers.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import {
@@ -8,7 +8,7 @@ import {
   createFixedRateLimiters,
   createRateLimiter,
   limitCodeAttempts,
-  limitReads,
+  limitOtherRequests,
   limitSignIns,
   rateLimitKeyOfCaller,
 } from '../../../../src/api/core/limits/rate-limits.ts';
@@ -44,7 +44,9 @@ test('Retry-After is the time until there is room, and for programs up to half a
   const left = limiter.peek('a');
   const retryAfter = (jitter?: number) => refusalHeaders('reads', rate, left, jitter)['Retry-After'];
   assert.deepEqual([undefined, 0, 0.5, 0.999].map(retryAfter), ['10', '10', '12', '14']);
-  const seen = new Set(Array.from({ length: 200 }, () => retryAfterOf(() => limitReads({} as Context, limiter, 'a'))));
+  const seen = new Set(
+    Array.from({ length: 200 }, () => retryAfterOf(() => limitOtherRequests({} as Context, limiter, 'a'))),
+  );
   assert.deepEqual(seen, new Set(['10', '11', '12', '13', '14']));
 });
 

@@ -5,7 +5,7 @@ import {
   maxAccountUploadsAtOnce,
   withUploadSlot,
 } from '../../../../src/api/core/limits/upload-slots.ts';
-import { maxUploadBytesOfKind } from '../../../../src/media/references/upload-rules.ts';
+import { maxUploadBytesOfKind } from '../../../../src/media/references/upload-limits-and-addresses.ts';
 
 const busy = { code: 'uploads_busy' };
 const refused = (accountId: string, bytes = 1) =>

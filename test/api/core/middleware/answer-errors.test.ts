@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Logger } from 'pino';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import { answerErrors } from '../../../../src/api/core/middleware/answer-errors.ts';
-import type { Context } from '../../../../src/api/core/request-context.ts';
+import type { Context } from '../../../../src/api/core/request-context-and-responses.ts';
 import { StoreUnavailableError } from '../../../../src/media/store/result-store.ts';
 
 type Given = { readonly path?: string; readonly headerSent?: boolean; readonly diskProblem?: string };

@@ -8,8 +8,8 @@ import {
   type RequestFinishedEvent,
   traceRequests,
 } from '../../../../src/api/core/middleware/observe-requests.ts';
-import type { Context, RequestState } from '../../../../src/api/core/request-context.ts';
-import { type FinishedRequest, maxEndpointLength } from '../../../../src/library/request-log/logged-requests.ts';
+import type { Context, RequestState } from '../../../../src/api/core/request-context-and-responses.ts';
+import { type FinishedRequest, maxEndpointLength } from '../../../../src/library/request-log/request-log-rows.ts';
 
 type Given = {
   readonly method?: string;

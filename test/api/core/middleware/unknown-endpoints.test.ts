@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { ErrorCode } from '../../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import { refuseUnknownRoutes } from '../../../../src/api/core/middleware/unknown-endpoints.ts';
-import type { AppRouter, Context } from '../../../../src/api/core/request-context.ts';
+import type { AppRouter, Context } from '../../../../src/api/core/request-context-and-responses.ts';
 
 type Route = readonly ['get' | 'post', path: string];
 

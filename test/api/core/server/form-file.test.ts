@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
-import type { Context } from '../../../../src/api/core/request-context.ts';
+import type { Context } from '../../../../src/api/core/request-context-and-responses.ts';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
 import { isMultipartForm, saveOnlyFileOfForm } from '../../../../src/api/core/server/form-file.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { uploadUrl } from '../../../../src/media/references/upload-rules.ts';
+import { uploadUrl } from '../../../../src/media/references/upload-limits-and-addresses.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import { catalogueOf, startHttpService } from '../../../support/service/http-service.ts';
 import { dataUrl } from '../data-url.ts';

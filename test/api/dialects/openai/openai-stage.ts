@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { modelInputSchema } from '../../../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../../../src/catalogue/input/model-input-declaration-schema.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
@@ -16,7 +16,7 @@ export const rich: Model = {
   ...standard,
   model: 'rich',
   aliases: ['studio/rich'],
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     negativePrompt: {},
     resolution: { values: ['720p', '1080p'] },
     duration: { min: 4, max: 15 },

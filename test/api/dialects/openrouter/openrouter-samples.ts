@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { modelInputSchema } from '../../../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../../../src/catalogue/input/model-input-declaration-schema.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 
 const [first] = defaultModels;
@@ -11,7 +11,7 @@ export const rich: Model = {
   ...standard,
   model: 'rich',
   aliases: ['studio/rich'],
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     negativePrompt: {},
     resolution: { values: ['720p', '1440p', '2160p'] },
     duration: { values: [5, 10] },
@@ -31,7 +31,7 @@ export const plain: Model = {
   ...standard,
   model: 'plain',
   aliases: ['studio/plain'],
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     resolution: { values: ['720p'] },
     duration: { min: 4, max: 15 },
     ratio: { values: ['16:9'] },

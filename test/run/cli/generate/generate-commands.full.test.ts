@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { modelInputSchema } from '../../../../src/catalogue/input/model-input-schema.ts';
+import { modelInputDeclarationSchema } from '../../../../src/catalogue/input/model-input-declaration-schema.ts';
 import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
 import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
@@ -38,7 +38,7 @@ test('generate finds the service of the data folder, and requests a model that i
 const everything: Model = {
   model: 'everything',
   title: 'Everything',
-  input: modelInputSchema.parse({
+  input: modelInputDeclarationSchema.parse({
     resolution: { values: ['720p', '1080p'] },
     duration: { values: [4, 8] },
     ratio: { values: ['16:9'] },

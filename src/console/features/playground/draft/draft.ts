@@ -39,7 +39,7 @@ export function fittedDraft(draft: Draft, model: Model | undefined): Draft {
 }
 
 /** The input with these values; those of other fields stay, also within an object such as `options`. */
-export function inputWithValues(input: InputValues, values: InputValues): InputValues {
+export function mergeInputValues(input: InputValues, values: InputValues): InputValues {
   const merged = Object.entries(values).map(([name, value]) => {
     const before = input[name];
     return [name, isObject(before) && isObject(value) ? { ...before, ...value } : value] as const;

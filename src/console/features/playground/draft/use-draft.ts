@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Model, TaskRecord } from '../../../api/contract.ts';
 import { useAccount, useMe } from '../../../api/session.ts';
-import { useUrlParameters } from '../../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { useTask } from '../../tasks/detail/use-task.ts';
-import { type Draft, type DraftChange, draftFromTask, fittedDraft, inputWithValues } from './draft.ts';
+import { type Draft, type DraftChange, draftFromTask, fittedDraft, mergeInputValues } from './draft.ts';
 import { readStoredOrEmptyDraft, storeDraft } from './draft-store.ts';
 
 /** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
@@ -46,7 +46,7 @@ export function useDraft(models: readonly Model[]) {
       setDraft((current) => {
         const { draft: seen } = fit(current);
         // An upload may end after another model was chosen, whose form leaves out the field and its other files.
-        const whole = { ...seen, input: inputWithValues(current.input, seen.input) };
+        const whole = { ...seen, input: mergeInputValues(current.input, seen.input) };
         const changed = typeof change === 'function' ? change(whole) : change;
         // The first change also chooses the model that is shown, so that a change of the catalogue does not replace it.
         return { ...current, model: seen.model, ...changed };

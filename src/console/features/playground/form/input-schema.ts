@@ -1,5 +1,5 @@
 import type { Model } from '../../../api/contract.ts';
-import type { UploadKind } from '../../../../media/references/upload-rules.ts';
+import type { UploadKind } from '../../../../media/references/upload-limits-and-addresses.ts';
 import {
   boundsOf,
   isObject,

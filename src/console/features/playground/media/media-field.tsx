@@ -4,7 +4,7 @@ import {
   maxUploadMegabytes,
   type UploadKind,
   uploadMediaTypes,
-} from '../../../../media/references/upload-rules.ts';
+} from '../../../../media/references/upload-limits-and-addresses.ts';
 import { upload } from '../../../api/call.ts';
 import { failureOf } from '../../../api/problem.ts';
 import { useAccount, useNotAllowedReason } from '../../../api/session.ts';

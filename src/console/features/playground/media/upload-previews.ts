@@ -1,4 +1,4 @@
-import { uploadFromUrl } from '../../../../media/references/upload-rules.ts';
+import { uploadFromUrl } from '../../../../media/references/upload-limits-and-addresses.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { nonEmptyStringsOf, isObject, type InputValues } from '../../models/field-schema-helpers.ts';
 import { previewLinkOf, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';

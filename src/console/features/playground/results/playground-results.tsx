@@ -4,7 +4,7 @@ import { Button } from '../../../ui/controls/button.tsx';
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Empty } from '../../../ui/feedback/empty.tsx';
 import { Clapperboard } from '../../../ui/controls/icons.ts';
-import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Notice } from '../../../ui/feedback/notice-and-error-box.tsx';
 import { Loaded } from '../../../ui/feedback/loaded.tsx';
 import { isLive, type TaskView, type useParallelTasks } from '../../tasks/detail/use-task.ts';
 import { NotifyButton } from './notify-when-done.tsx';

@@ -2,7 +2,7 @@ import { failureOf, toSentence } from '../../../api/problem.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RotateCw } from '../../../ui/controls/icons.ts';
 import { formatCredits } from '../../../ui/number-formats.tsx';
-import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Notice } from '../../../ui/feedback/notice-and-error-box.tsx';
 import { playgroundText } from '../playground-text.ts';
 import {
   type AcceptedVariant,

@@ -1,5 +1,5 @@
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
-import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Notice } from '../../../ui/feedback/notice-and-error-box.tsx';
 import { Card, type LabelAndValue, Facts } from '../../../ui/page-layout.tsx';
 import { isObject, nonEmptyStringsOf, type InputValues } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';

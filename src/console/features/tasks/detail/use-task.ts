@@ -5,7 +5,7 @@ import { operatorPaths, accountPaths } from '../../../paths.ts';
 import type { CallbackView } from '../../callbacks/callback-card.tsx';
 
 /** A task of a list; operators see its account as well. */
-export type TaskRow = ListedTask & Partial<Pick<OperatorListedTask, 'operator'>>;
+export type ListedTaskRow = ListedTask & Partial<Pick<OperatorListedTask, 'operator'>>;
 
 /** A task with everything around it; operators see its upstream jobs as well. */
 export type TaskView = Omit<TaskTimeline, 'callback'> &

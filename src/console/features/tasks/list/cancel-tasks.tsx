@@ -4,11 +4,11 @@ import { ActionDialog } from '../../../ui/forms/action-dialog.tsx';
 import { InfoDialog } from '../../../ui/forms/dialog.tsx';
 import { auditReasonHint } from '../../audit/audit-reason-hint.ts';
 import { tasksText, wordAndToneOfTask } from '../tasks-text.ts';
-import type { TaskRow } from '../detail/use-task.ts';
+import type { ListedTaskRow } from '../detail/use-task.ts';
 
 type Path = '/api/v1/jobs/cancelTasks' | '/api/admin/v1/tasks/cancel-many';
 
-type CancelProps = { readonly tasks: readonly TaskRow[]; readonly onClose: () => void };
+type CancelProps = { readonly tasks: readonly ListedTaskRow[]; readonly onClose: () => void };
 
 /** Cancels tasks that were unfinished when they were selected. The result lists those that had ended since then. */
 export function CancelTasksDialog({ tasks, onClose }: CancelProps) {

@@ -1,6 +1,6 @@
 import { queryStringOf } from '../../../api/call.ts';
 import { useIsOperatorPage } from '../../../api/session.ts';
-import { useFilters } from '../../../ui/lists/filters.tsx';
+import { useFilters } from '../../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { DownloadButton } from '../../../ui/controls/download-button.tsx';
 import type { TaskFilter } from './task-filters.tsx';
 import { tasksText } from '../tasks-text.ts';

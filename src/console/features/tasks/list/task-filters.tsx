@@ -5,7 +5,12 @@ import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
 import { filtersWithoutFullIndex } from '../../../../tasks/list/filter-indexes.ts';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { presetOrDateRangeFilters } from '../../../ui/forms/date-range-filters.tsx';
-import { choiceFilter, type Filter, useUrlParameters, useFilters } from '../../../ui/lists/filters.tsx';
+import {
+  choiceFilter,
+  type Filter,
+  useUrlParameters,
+  useFilters,
+} from '../../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { formatNumber } from '../../../ui/number-formats.tsx';
 import { accountFilter } from '../../accounts/account-search.tsx';
 import { failCodes, describeFailCode, stateFilters, tasksText } from '../tasks-text.ts';

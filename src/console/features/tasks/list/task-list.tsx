@@ -11,7 +11,7 @@ import { CancelTasksDialog } from './cancel-tasks.tsx';
 import type { TaskFilter, TaskListPath } from './task-filters.tsx';
 import { accountAndCreatorColumn, createdByColumn, taskColumns } from './task-table.tsx';
 import { tasksText } from '../tasks-text.ts';
-import { isLive, type TaskRow } from '../detail/use-task.ts';
+import { isLive, type ListedTaskRow } from '../detail/use-task.ts';
 
 const columns = [...taskColumns, createdByColumn];
 const columnsOfOperators = taskColumns.toSpliced(1, 0, accountAndCreatorColumn);
@@ -24,7 +24,7 @@ export function TaskList({ accountId, filters }: ListProps) {
   const isOfAll = isOperator && accountId === undefined;
   const path: TaskListPath = isOperator ? '/api/admin/v1/tasks' : '/api/v1/jobs/listTasks';
   const mayCancel = useNotAllowedReason('member') === undefined || isOperator;
-  const [cancelling, setCancelling] = useState<readonly TaskRow[]>();
+  const [cancelling, setCancelling] = useState<readonly ListedTaskRow[]>();
   return (
     <>
       <List
@@ -56,7 +56,7 @@ export function TaskList({ accountId, filters }: ListProps) {
   );
 }
 
-function cancellable(onCancel: (tasks: readonly TaskRow[]) => void): SelectionOptions<TaskRow> {
+function cancellable(onCancel: (tasks: readonly ListedTaskRow[]) => void): SelectionOptions<ListedTaskRow> {
   return {
     canSelect: isLive,
     label: ({ param }) => param.input.prompt,

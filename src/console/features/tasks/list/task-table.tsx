@@ -4,17 +4,17 @@ import { accountPages } from '../../../pages.ts';
 import { StateWithDot } from '../../../ui/controls/badge.tsx';
 import { shortId } from '../../../ui/controls/copy-button.tsx';
 import { formatNumber } from '../../../ui/number-formats.tsx';
-import { useUrlParameters } from '../../../ui/lists/filters.tsx';
+import { useUrlParameters } from '../../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { type Column, Table } from '../../../ui/lists/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { AccountLink } from '../../accounts/account-link.tsx';
 import { Poster } from '../poster.tsx';
 import { describeFailCode, wordAndToneOfTask, tasksText } from '../tasks-text.ts';
-import { type TaskRow, useTaskPagePaths } from '../detail/use-task.ts';
+import { type ListedTaskRow, useTaskPagePaths } from '../detail/use-task.ts';
 
 const { columns: titles } = tasksText;
 
-export const taskColumns: readonly Column<TaskRow>[] = [
+export const taskColumns: readonly Column<ListedTaskRow>[] = [
   { title: titles.task, kind: 'head', cell: (task) => <TaskHead task={task} /> },
   { title: titles.state, kind: 'shrink', cell: (task) => <TaskState task={task} /> },
   { title: titles.model, kind: 'shrink', isMinor: true, cell: ({ model }) => <code>{model}</code> },
@@ -23,7 +23,7 @@ export const taskColumns: readonly Column<TaskRow>[] = [
   { title: titles.created, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
 ];
 
-export const accountAndCreatorColumn: Column<TaskRow> = {
+export const accountAndCreatorColumn: Column<ListedTaskRow> = {
   title: tasksText.account,
   cell: ({ operator, createdBy }) =>
     operator && (
@@ -39,13 +39,13 @@ export const accountAndCreatorColumn: Column<TaskRow> = {
 };
 
 /** Links lead to all tasks of the same key or person. */
-export const createdByColumn: Column<TaskRow> = {
+export const createdByColumn: Column<ListedTaskRow> = {
   title: titles.createdBy,
   isMinor: true,
   cell: ({ createdBy }) => createdBy && <MakerLink of={createdBy} />,
 };
 
-function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['createdBy']> }) {
+function MakerLink({ of: { id, name } }: { readonly of: NonNullable<ListedTaskRow['createdBy']> }) {
   const { hrefWith } = useUrlParameters();
   return (
     <Link href={hrefWith({ createdBy: id })} class="above maker truncate" title={tasksText.onlyOf(name ?? id)}>
@@ -55,7 +55,7 @@ function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['cre
 }
 
 /** Tasks that were read elsewhere, such as the latest ones on an overview. */
-export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | undefined }) {
+export function TaskTable({ tasks }: { readonly tasks: readonly ListedTaskRow[] | undefined }) {
   return (
     <Table
       caption={accountPages.tasks.title}
@@ -67,7 +67,7 @@ export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | unde
   );
 }
 
-function TaskHead({ task }: { readonly task: TaskRow }) {
+function TaskHead({ task }: { readonly task: ListedTaskRow }) {
   const { of } = useTaskPagePaths();
   return (
     <span class="film-cell">

@@ -4,7 +4,11 @@ import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { StatementRunner } from '../../../src/platform/database/statement.ts';
-import { maxWokenTasks, endWaitsForProviderAs, endWaitOfTaskAs } from '../../../src/tasks/jobs/end-waits-early.ts';
+import {
+  maxTasksWokenByOperator,
+  endWaitsForProviderAs,
+  endWaitOfTaskAs,
+} from '../../../src/tasks/jobs/wake-waiting-tasks-as-operator.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { shell } from '../../support/service/person.ts';
@@ -99,6 +103,6 @@ test('a retry of a provider wakes a hundred tasks at most, those that have waite
     const waiting: string[] = [];
     while (waiting.length <= 100) waiting.push(await wait(db, 'a/1', 7, 1_000 - waiting.length));
     const woken = await endWaitsForProviderAs(db, shell, { provider: 'a', reason: 'it works again' });
-    assert.equal(maxWokenTasks, 100);
+    assert.equal(maxTasksWokenByOperator, 100);
     assert.deepEqual([...woken].toSorted(), waiting.slice(0, 100).toSorted());
   }));

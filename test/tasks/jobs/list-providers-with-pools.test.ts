@@ -4,7 +4,7 @@ import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-fil
 import type { Database } from '../../../src/platform/database/database.ts';
 import { listPools, type PoolState, type StoredSwitch } from '../../../src/tasks/jobs/provider-pools.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { readProviderStatuses } from '../../../src/tasks/jobs/provider-status.ts';
+import { readProviderStatuses } from '../../../src/tasks/jobs/list-providers-with-pools.ts';
 import { modelsAt } from '../../support/tasks/fake-providers.ts';
 import { poolStage, provider } from './pool-stage.ts';
 

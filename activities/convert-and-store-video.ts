@@ -8,7 +8,7 @@ import type { TaskResult } from '../src/catalogue/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../src/media/video/run-video-reader.ts';
 import { labelAsGenerated } from '../src/media/video/label-as-generated.ts';
-import { videoLayoutOf } from '../src/media/video/video-layout.ts';
+import { videoLayoutOf } from '../src/media/video/mp4-top-level-boxes.ts';
 import { measureVideoIfPosterFits, type VideoInspector } from '../src/media/video/inspect-and-make-poster.ts';
 import type { VideoNormalizer } from '../src/media/ffmpeg/convert-result-video.ts';
 import type { ResultStore } from '../src/media/store/result-store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { readTaskTiers, saveTaskTiers } from '../../../src/tasks/jobs/task-tiers.ts';
+import { readTaskTiers, saveTaskTiers } from '../../../src/tasks/jobs/stored-task-tiers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { modelsAt } from '../../support/tasks/fake-providers.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

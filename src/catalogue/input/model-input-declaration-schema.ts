@@ -20,7 +20,7 @@ const shape = Object.fromEntries(inputFieldNames.map((name) => [name, inputField
   [Name in FieldName]: z.ZodOptional<(typeof inputFields)[Name]['bounds']>;
 };
 
-export const modelInputSchema = z
+export const modelInputDeclarationSchema = z
   .strictObject({
     ...shape,
     prompt: inputFields.prompt.bounds.prefault({}),

@@ -1,10 +1,10 @@
 import pTimeout from 'p-timeout';
 import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
 import {
-  claimNamespaceOrFindProblem,
+  claimTemporalNamespaceOrFindProblem,
   claimStoresOrFindProblem,
   type OwnershipProblem,
-} from '../../../media/store/installation-ownership.ts';
+} from '../../../media/store/store-and-namespace-ownership.ts';
 import type { Database } from '../../../platform/database/database.ts';
 import { SetupError } from '../../../platform/errors.ts';
 import type { Log } from '../../../platform/log/log.ts';
@@ -38,7 +38,7 @@ export async function claimAndWatchStoreAndNamespace({
   let problem = isWorker ? 'result store not checked yet' : undefined;
   const find = async (): Promise<OwnershipProblem | undefined> =>
     (await claimStoresOrFindProblem(db, settings)) ??
-    (isWorker ? await claimNamespaceOrFindProblem(db, settings.temporal.namespace) : undefined);
+    (isWorker ? await claimTemporalNamespaceOrFindProblem(db, settings.temporal.namespace) : undefined);
   const check = async () => {
     const found = await pTimeout(find(), { milliseconds: checkLimitMs });
     if (found !== undefined && problem !== shown) log.error(found, 'settings of another installation; no work is done');

@@ -5,7 +5,7 @@ import { finished } from 'node:stream';
 import { isObject } from '../../../platform/text/json.ts';
 import { fieldPath } from '../../../platform/text/field-errors.ts';
 import { isStorableText, notStorableTextMessage } from '../../../catalogue/input/request-texts-and-urls.ts';
-import type { Context } from '../request-context.ts';
+import type { Context } from '../request-context-and-responses.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
 import { maxJsonBodyBytes } from '../request-sizes.ts';
 

@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pino } from 'pino';
-import { claimAndWatchStoreAndNamespace } from '../../../../src/run/main/monitoring/watch-store-and-namespace.ts';
+import { claimAndWatchStoreAndNamespace } from '../../../../src/run/main/monitoring/watch-store-and-namespace-owner.ts';
 import type { Database } from '../../../../src/platform/database/database.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../../support/service/test-service.ts';

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isVllmField, optionsAsUpstreamFields, passesOption } from '../../../src/catalogue/providers/option-fields.ts';
+import {
+  isVllmField,
+  optionsAsUpstreamFields,
+  isOptionPassedUpstream,
+} from '../../../src/catalogue/providers/options-as-upstream-fields.ts';
 
 /** What the task, its price or this service decides in a request to each API, as its reference spells it. */
 const ofTask = {
@@ -35,7 +39,7 @@ test('no option of a model replaces a field that the task decides, under either 
     for (const field of ofTask[kind].split(/\s+/)) {
       const option = field.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
       for (const name of [field, option]) {
-        assert.equal(passesOption(kind, name), false, `${kind}: ${name}`);
+        assert.equal(isOptionPassedUpstream(kind, name), false, `${kind}: ${name}`);
         assert.deepEqual(optionsAsUpstreamFields(kind, { [name]: 1, cameraFixed: true }), { camera_fixed: true });
       }
     }

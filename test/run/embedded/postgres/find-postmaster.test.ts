@@ -9,7 +9,7 @@ import {
   findPostmaster,
   folderMarkSetting,
   recordedPostmaster,
-} from '../../../../src/run/embedded/postgres/postmaster.ts';
+} from '../../../../src/run/embedded/postgres/find-postmaster.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const port = 15_432;

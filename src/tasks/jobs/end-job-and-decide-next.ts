@@ -4,7 +4,7 @@ import { estimateCost } from '../../catalogue/prices/upstream-cost.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { CancelOutcome, Cost, FrozenJobTerms, UpstreamErrorReason } from '../../providers/provider-contract.ts';
 import type { Task, TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { JobBase, TryNextJob, AttemptEndWithoutVideo } from './attempt-job.ts';
+import type { JobBase, TryNextJob, AttemptEndWithoutVideo } from './job-of-attempt-types.ts';
 import { endProviderJob, type JobEnd, freeSlotAndRecordCost } from './job-ends.ts';
 import { taskFailureFor, providerFailures } from './task-failures-of-jobs.ts';
 import { type JobRowKey, listProviderJobs } from './provider-jobs.ts';
@@ -62,7 +62,7 @@ export async function endFailedJob(
   deps.log.info({ ...jobLogFields(job), error }, 'provider job failed');
   const isFree = failedJobs === 'free' && (cost === undefined || cost.micros === 0);
   const hasCost = cost !== undefined || !isFree;
-  if (hasCost) await recordEndAndCost(attempt, job, cost);
+  if (hasCost) await recordUpstreamEndAndCost(attempt, job, cost);
   // Some upstreams report the reason only by its code.
   const detail = [error.code, error.detail].filter(Boolean).join(': ');
   const end = { outcome: 'fail', detail, cost: hasCost ? undefined : 'free' } as const;
@@ -129,7 +129,7 @@ export function jobEndAfterCancel(outcome: CancelOutcome | undefined, { hasCost 
 }
 
 /** Records the end of the job upstream and its cost, which releases the slot. A cost that the upstream reports replaces the estimate. */
-export async function recordEndAndCost(
+export async function recordUpstreamEndAndCost(
   { deps, task }: { readonly deps: Pick<EndDeps, 'db'>; readonly task: Pick<Task, 'param'> },
   { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,
   reported: Cost | undefined,

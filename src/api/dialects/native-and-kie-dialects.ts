@@ -16,7 +16,7 @@ import { hintIfKieRequest, translateKieRequest, findUnusedKieFields } from './ki
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
 /** Translates at the edge: all other code uses the native spelling. */
-export type DialectAdapter = CallbackFormatter & {
+export type KeyDialectAdapter = CallbackFormatter & {
   readonly taskRequest: TranslateRequest;
   /** The paths of the fields of an accepted request that changed nothing. */
   readonly unusedFields: (body: Readonly<Record<string, unknown>>, models: ModelsByName) => readonly string[];
@@ -26,7 +26,7 @@ export type DialectAdapter = CallbackFormatter & {
   readonly unknownTask: FieldError | undefined;
 };
 
-const native: DialectAdapter = {
+const native: KeyDialectAdapter = {
   taskRequest: (body, models) => ({ ours: body, hint: () => hintIfKieRequest(body, models) }),
   // Unknown fields are refused.
   unusedFields: () => [],
@@ -38,7 +38,7 @@ const native: DialectAdapter = {
 };
 
 /** Documented in docs/dialect-kie.md. */
-const kie: DialectAdapter = {
+const kie: KeyDialectAdapter = {
   taskRequest: translateKieRequest,
   unusedFields: findUnusedKieFields,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
@@ -49,8 +49,8 @@ const kie: DialectAdapter = {
   callbackHeaders: kieCallbackHeaders,
 };
 
-const adapters: Readonly<Record<Dialect, DialectAdapter>> = { native, kie };
+const adapters: Readonly<Record<Dialect, KeyDialectAdapter>> = { native, kie };
 
-export function dialectAdapter(dialect: Dialect): DialectAdapter {
+export function dialectAdapter(dialect: Dialect): KeyDialectAdapter {
   return adapters[dialect];
 }

@@ -9,7 +9,7 @@ import {
   endAndCountJob,
   endJobAndRecordTaskFailure,
   endLostJob,
-} from '../../../src/tasks/jobs/decide-job-end.ts';
+} from '../../../src/tasks/jobs/end-job-and-decide-next.ts';
 import { taskFailureFor, providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';

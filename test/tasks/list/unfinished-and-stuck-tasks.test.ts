@@ -3,7 +3,11 @@ import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { StatementRunner } from '../../../src/platform/database/statement.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
-import { countStuckTasks, listUnfinishedTasks, recordStuckSince } from '../../../src/tasks/list/unfinished-tasks.ts';
+import {
+  countTasksWithFailingWorkflow,
+  listUnfinishedTasks,
+  recordStuckSince,
+} from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { listDueTerminations, removeTermination } from '../../../src/tasks/list/workflow-terminations.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
@@ -88,9 +92,9 @@ test('a stuck task is marked when that is new, and only an unfinished one counts
     assert.equal(await recordStuckSince(db, ended, 1_000), undefined);
     assert.equal(await recordStuckSince(db, other, undefined), undefined);
     await newTask(db, { ...failedAgo(0), stuck_since: ago(0) });
-    assert.deepEqual(await countStuckTasks(db), { tasks: 1 });
+    assert.deepEqual(await countTasksWithFailingWorkflow(db), { tasks: 1 });
     assert.deepEqual(await recordStuckSince(db, taskId, undefined), { id: taskId });
-    assert.deepEqual(await countStuckTasks(db), { tasks: 0 });
+    assert.deepEqual(await countTasksWithFailingWorkflow(db), { tasks: 0 });
   }));
 
 test('due terminations are listed, the oldest first, each once over all pages, until they are removed', () =>

@@ -12,7 +12,7 @@ import {
   storeIfNothingToConvert,
   type StoreResultDeps,
   usablePosterPath,
-} from '../../activities/store-result.ts';
+} from '../../activities/convert-and-store-video.ts';
 import { FfmpegError } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { ReadTimeoutError } from '../../src/media/video/run-video-reader.ts';
 import { sharp } from '../../src/media/pictures/restricted-sharp.ts';

@@ -1,4 +1,4 @@
-import type { OptionValue } from '../input/model-options.ts';
+import type { OptionValue } from '../input/extra-model-options.ts';
 
 // A model's own options as fields of a request to an upstream. The task decides some fields of each API, which no option may set.
 
@@ -32,7 +32,7 @@ const reserved = {
 
 type Kind = keyof typeof reserved;
 
-export function passesOption(kind: Kind, name: string): boolean {
+export function isOptionPassedUpstream(kind: Kind, name: string): boolean {
   return !reserved[kind].has(upstreamName(kind, name));
 }
 
@@ -40,7 +40,7 @@ export function optionsAsUpstreamFields(
   kind: Kind,
   options: Readonly<Record<string, OptionValue>> = {},
 ): Readonly<Record<string, OptionValue>> {
-  const passed = Object.entries(options).filter(([name]) => passesOption(kind, name));
+  const passed = Object.entries(options).filter(([name]) => isOptionPassedUpstream(kind, name));
   return Object.fromEntries(passed.map(([name, value]) => [upstreamName(kind, name), value]));
 }
 

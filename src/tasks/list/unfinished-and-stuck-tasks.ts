@@ -49,7 +49,7 @@ where id = $1 and ${unfinishedTaskSql}
 returning id`,
 });
 
-export const countStuckTasks = one<{ tasks: number }>({
+export const countTasksWithFailingWorkflow = one<{ tasks: number }>({
   name: 'count-stuck-tasks',
   text: `
 select count(*)::int as tasks from tasks

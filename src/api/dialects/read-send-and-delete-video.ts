@@ -1,5 +1,5 @@
 import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
-import type { Context } from '../core/request-context.ts';
+import type { Context } from '../core/request-context-and-responses.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';

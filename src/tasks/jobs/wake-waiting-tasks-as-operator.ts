@@ -8,7 +8,7 @@ import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 // jobs and the order of the queue stay, so a woken task does what it would have done later.
 
 /** More tasks than providers have slots need no waking. */
-export const maxWokenTasks = 100;
+export const maxTasksWokenByOperator = 100;
 
 const endCooldownsOfTask = noRows<[taskId: string]>({
   name: 'end-cooldowns-of-task',
@@ -49,15 +49,15 @@ const listWaitingFor = many<{ readonly taskId: string }, [provider: string]>({
 select task_id as "taskId" from (
   (select w.task_id, 1 as part, w.ticket as position from provider_pools p
     cross join lateral (
-      select task_id, ticket from slot_waits where pool = p.pool order by ticket, queued_at, task_id limit ${maxWokenTasks}
+      select task_id, ticket from slot_waits where pool = p.pool order by ticket, queued_at, task_id limit ${maxTasksWokenByOperator}
     ) w
     where provider = $1)
   union all
   (select id, 2, row_number() over (order by created_at) from tasks
     where ${unfinishedTaskSql} and retry_at > now() and not exists (select from slot_waits where task_id = tasks.id)
       and exists (select from provider_jobs where task_id = tasks.id and provider = $1 and outcome is null)
-    order by created_at limit ${maxWokenTasks})
-) waiting order by part, position, task_id limit ${maxWokenTasks}`,
+    order by created_at limit ${maxTasksWokenByOperator})
+) waiting order by part, position, task_id limit ${maxTasksWokenByOperator}`,
 });
 
 /** Returns the tasks to be woken. */

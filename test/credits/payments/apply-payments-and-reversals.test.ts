@@ -4,7 +4,7 @@ import {
   applyPaymentAndReversals,
   applyPaymentEvent,
   applyReversals,
-} from '../../../src/credits/payments/apply-payments.ts';
+} from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import type { Payment, Reversal } from '../../../src/credits/payments/payment-provider.ts';
 import { recordLog } from '../../support/log-lines.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from './payment-stage.ts';

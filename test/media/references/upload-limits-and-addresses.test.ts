@@ -7,7 +7,7 @@ import {
   uploadIdsOf,
   kindByStoredName,
   uploadUrl,
-} from '../../../src/media/references/upload-rules.ts';
+} from '../../../src/media/references/upload-limits-and-addresses.ts';
 
 const publicUrl = 'https://videogen.example';
 const uploadId = '0193a5b0-7c1e-7000-8000-000000000001';

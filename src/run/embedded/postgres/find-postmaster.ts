@@ -6,7 +6,7 @@ import { commandLineOf } from '../running-process.ts';
 // Finds the server that runs on a cluster folder. `postmaster.pid` names it, but a copied folder has the file of its original's server,
 // so the mark in the server's command line decides.
 
-export type Postmaster = {
+export type PostmasterInfo = {
   readonly pid: number;
   readonly port: number;
   /** True if the server accepts connections. */
@@ -22,14 +22,14 @@ export async function folderMarkSetting(cluster: string): Promise<string> {
 const markName = 'videogen.folder=';
 
 /** `postmaster.pid` has the pid in its first line, the port in the fourth, and the state, written last, in the eighth. */
-export async function recordedPostmaster(cluster: string): Promise<Postmaster | undefined> {
+export async function recordedPostmaster(cluster: string): Promise<PostmasterInfo | undefined> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   return Number.isInteger(pid) && pid > 0 ? { pid, port, isReady: lines[7]?.trim() === 'ready' } : undefined;
 }
 
 /** Finds the server that runs on this cluster folder, also one of an earlier process. */
-export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
+export async function findPostmaster(cluster: string): Promise<PostmasterInfo | undefined> {
   const recorded = await recordedPostmaster(cluster);
   if (recorded === undefined) return undefined;
   const words = (await commandLineOf(recorded.pid))?.split(' ') ?? [];

@@ -5,7 +5,7 @@ import {
   type OptionBounds,
   optionValueSchema,
   requestedOptionsSchema,
-} from '../../../src/catalogue/input/model-options.ts';
+} from '../../../src/catalogue/input/extra-model-options.ts';
 
 const cases: readonly (readonly [bounds: OptionBounds, taken: readonly unknown[], refused: readonly unknown[]])[] = [
   [{ type: 'boolean' }, [true, false], ['true', 1, null]],

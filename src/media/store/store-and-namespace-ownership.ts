@@ -84,7 +84,10 @@ export async function claimStoresOrFindProblem(
 }
 
 /** Compares the namespace of a worker with that of the installation, which is the one of its first worker. */
-export async function claimNamespaceOrFindProblem(db: Database, own: string): Promise<OwnershipProblem | undefined> {
+export async function claimTemporalNamespaceOrFindProblem(
+  db: Database,
+  own: string,
+): Promise<OwnershipProblem | undefined> {
   const { namespace } = await claimNamespace(db, own);
   return namespace === own ? undefined : otherNamespace(own, namespace);
 }
@@ -102,7 +105,7 @@ export async function findOwnershipProblem(
 }
 
 /** Makes the stores and the namespace those of the installation. */
-export async function adoptStoresAndNamespace(
+export async function overwriteStoreAndNamespaceOwner(
   db: Database,
   stores: ConfiguredStores,
   namespace: string,

@@ -3,11 +3,11 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, beforeEach, test, type TestContext } from 'node:test';
 import {
-  adoptStoresAndNamespace,
-  claimNamespaceOrFindProblem,
+  overwriteStoreAndNamespaceOwner,
+  claimTemporalNamespaceOrFindProblem,
   claimStoresOrFindProblem,
   findOwnershipProblem,
-} from '../../../src/media/store/installation-ownership.ts';
+} from '../../../src/media/store/store-and-namespace-ownership.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { mockTimers } from '../../support/mock-timers.ts';
@@ -64,8 +64,8 @@ test('the store of another installation is refused, also beside our own', async 
   assert.match(await remedyOf('strange'), new RegExp(`Set RESULT_STORE${adopt}`));
   assert.match(await remedyOf('unmarked'), new RegExp(`Set RESULT_STORE${adopt}`));
   assert.match(await remedyOf('results', 'strange'), new RegExp(`Set RESULT_STORE_ALSO${adopt}`));
-  await claimNamespaceOrFindProblem(database.db, 'videogen');
-  const { remedy } = (await claimNamespaceOrFindProblem(database.db, 'test')) ?? {};
+  await claimTemporalNamespaceOrFindProblem(database.db, 'videogen');
+  const { remedy } = (await claimTemporalNamespaceOrFindProblem(database.db, 'test')) ?? {};
   assert.match(String(remedy), new RegExp(`Set TEMPORAL_NAMESPACE${adopt}`));
 });
 
@@ -83,7 +83,7 @@ test('a store that lost its marker, such as an unmounted volume, is refused unti
   await check('results');
   await rm(join(base, 'results'), { recursive: true });
   assert.match(String(await check('results')), /is not the store of this installation/);
-  await adoptStoresAndNamespace(database.db, stores('results'), 'default');
+  await overwriteStoreAndNamespaceOwner(database.db, stores('results'), 'default');
   assert.equal(await check('results'), undefined);
 });
 
@@ -93,9 +93,9 @@ test('a worker with another namespace than the first one is refused; doctor chan
     (await findOwnershipProblem(database.db, stores(name), namespace))?.reason;
   assert.equal(await inspect('results', 'videogen'), undefined);
   assert.equal(await markerOf('results'), undefined);
-  assert.equal(await claimNamespaceOrFindProblem(database.db, 'videogen'), undefined);
+  assert.equal(await claimTemporalNamespaceOrFindProblem(database.db, 'videogen'), undefined);
   const other = 'TEMPORAL_NAMESPACE is test, and this installation uses videogen';
-  assert.equal((await claimNamespaceOrFindProblem(database.db, 'test'))?.reason, other);
+  assert.equal((await claimTemporalNamespaceOrFindProblem(database.db, 'test'))?.reason, other);
   await check('results');
   assert.equal(await inspect('results', 'test'), other);
   assert.match(String(await inspect('own', 'videogen')), /is not the store of this installation/);
@@ -132,18 +132,18 @@ test('a process waits five seconds for another one to mark its store, whose clai
 
 test('an operator adopts both stores and the namespace, for the next processes', async (t) => {
   const { stores, check, markerOf } = await folders(t);
-  assert.equal(await claimNamespaceOrFindProblem(database.db, 'old'), undefined);
+  assert.equal(await claimTemporalNamespaceOrFindProblem(database.db, 'old'), undefined);
   await check('elsewhere');
-  await adoptStoresAndNamespace(database.db, stores('one', 'two'), 'new');
+  await overwriteStoreAndNamespaceOwner(database.db, stores('one', 'two'), 'new');
   const marker = await markerOf('elsewhere');
   assert.deepEqual([await markerOf('one'), await markerOf('two')], [marker, marker]);
   assert.deepEqual([await check('one'), await check('two', 'one')], [undefined, undefined]);
-  assert.equal(await claimNamespaceOrFindProblem(database.db, 'new'), undefined);
-  assert.notEqual(await claimNamespaceOrFindProblem(database.db, 'old'), undefined);
+  assert.equal(await claimTemporalNamespaceOrFindProblem(database.db, 'new'), undefined);
+  assert.notEqual(await claimTemporalNamespaceOrFindProblem(database.db, 'old'), undefined);
 });
 
 test('an adoption is the first mark of an installation without one', async (t) => {
   const { base, stores, check } = await folders(t);
-  await adoptStoresAndNamespace(database.db, stores('one'), 'default');
+  await overwriteStoreAndNamespaceOwner(database.db, stores('one'), 'default');
   assert.equal(await check('two'), `RESULT_STORE (${join(base, 'two')}) is not the store of this installation`);
 });

@@ -6,8 +6,8 @@ import {
   endAndCountJob,
   endJobAndRecordTaskFailure,
   jobLogFields,
-} from '../../src/tasks/jobs/decide-job-end.ts';
-import type { JobBase, JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/attempt-job.ts';
+} from '../../src/tasks/jobs/end-job-and-decide-next.ts';
+import type { JobBase, JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';
 import { taskFailureFor, providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import { mediaUrlsOf } from '../../src/catalogue/input/task-input.ts';
 import {
