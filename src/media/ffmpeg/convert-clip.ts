@@ -82,7 +82,7 @@ function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion):
 
 type Colors = { readonly wideColors: WideColors; readonly cube: string };
 
-/** Square pixels and even sides, which H.264 needs; without B-frames, as in `encodedPicture` of normalize-video.ts. */
+/** Square pixels and even sides, which H.264 needs; without B-frames, as in `encodedPicture` of convert-result-video.ts. */
 function pictureArgs({ maxSeconds }: ClipLimits, colors: Colors | undefined): string[] {
   // A limit of the output (`-frames:v`) would end the sound with the picture.
   const limit = `trim=end_frame=${frameLimit(maxSeconds)}`;

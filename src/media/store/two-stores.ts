@@ -6,7 +6,7 @@ import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /**
  * An installation that moves from one store to another: every file is written to `first` and read from where it is. A delete begins with
- * `also`, so that a copy made from there meanwhile is deleted too (copy-files.ts).
+ * `also`, so that a copy made from there meanwhile is deleted too (copy-finished-files.ts).
  */
 export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles {
   return {

@@ -23,7 +23,7 @@ export function parseId(text: string): string {
   return text.toLowerCase();
 }
 
-/** The option that names an account in every command. The runner replaces the name by the id (run-on-database.ts). */
+/** The option that names an account in every command. The runner replaces the name by the id (database-for-commands.ts). */
 export const accountOption = ['--account <account>', 'account, by id or name', accountIdOrName] as const;
 
 function accountIdOrName(text: string): string {

@@ -5,7 +5,7 @@ import { jobStateTable, jobMayExistSql } from './job-states.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
-// in a row; `coolDown` in decide-job-end.ts has its times. The operator's switch is for the whole provider.
+// in a row; `coolDown` in end-job-and-decide-next.ts has its times. The operator's switch is for the whole provider.
 
 /** A reservation that is neither renewed nor used for a create within this time has expired. */
 const lease = `interval '60 s'`;
