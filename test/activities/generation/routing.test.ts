@@ -31,8 +31,14 @@ test('a provider that certainly made no job is followed by the next one, which r
   for (const declines of [busy, () => ({ kind: 'refused', error: { kind: 'input', detail: '' } }) as const]) {
     renameProviders();
     const [first, second] = [upstreamOf('first', { declines }), upstreamOf('second')];
-    const { end, calls, requests, lines, taskId } = await played({ upstreams: [first, second] });
+    const cost = { currency: 'USD', perJob: 5_000_000 } as const;
+    const story = { upstreams: [first, second], terms: { cost }, change: priced(cost) };
+    const { end, calls, rows, requests, lines, taskId } = await played(story);
     assert.equal(end, 'success');
+    assert.deepEqual(
+      rows.map(({ costMicros }) => costMicros),
+      [0, 5_000_000],
+    );
     assert.deepEqual(calls, [`first ${declines === busy ? 'not_created' : 'refused'}`, 'second success']);
     assert.deepEqual(requests, [`call first ${declines === busy ? 'busy' : 'refused'}`, 'call second accepted']);
     assert.deepEqual([first.asked.length, second.asked.length], [1, 1]);

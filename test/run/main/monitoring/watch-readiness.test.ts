@@ -188,6 +188,10 @@ test('a clock that is an hour ahead of the database is said at the start, and co
   // A response takes less than ten minutes.
   assert.ok(Math.abs(offsetMs - 3_600_000) < 600_000, `${offsetMs} ms`);
   assert.equal(part, 'worker');
-  assert.match(lines.join(''), /"level":40.*"remedy":"run a time service.*clock differs from that of the database/);
   await waitFor('the end of the difference', () => lines.find((line) => line.includes('clock agrees')));
+  const [differs, agrees] = lines.filter((line) => line.includes('clock')).map((line) => JSON.parse(line) as LogLine);
+  assert.deepEqual([differs?.level, differs?.part, differs?.offsetSeconds], [40, 'worker', offsetMs / 1000]);
+  assert.deepEqual([agrees?.level, agrees?.part], [30, 'worker']);
 });
+
+type LogLine = { readonly level: number; readonly part: string; readonly offsetSeconds?: number };
