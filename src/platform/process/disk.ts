@@ -43,7 +43,7 @@ type Space = {
 /** Returns why a disk must not get new work. */
 export function spaceProblem({ freeBytes, sizeBytes, files, freeFiles }: Space): string | undefined {
   if (freeBytes < Math.min(diskReserveBytes, sizeBytes * reserveShare)) return 'disk full';
-  if (files > 0 && freeFiles < Math.min(reserveFiles, files * reserveShare)) return 'disk full (no free inodes)';
+  if (freeFiles < Math.min(reserveFiles, files * reserveShare)) return 'disk full (no free inodes)';
   return undefined;
 }
 

@@ -68,6 +68,25 @@ test('delete takes the empty folder of a task too', async () => {
   assert.deepEqual(await readdir(join(root, 'results')), []);
 });
 
+test('the folder of the store itself stays, also when its only file is deleted', async () => {
+  const { root, store } = newStore();
+  await store.put('probe.jpg', await fileOf('x'));
+  await rm(join(root, '.drafts'), { recursive: true });
+  await store.delete('probe.jpg');
+  assert.deepEqual(await readdir(root), []);
+});
+
+test('what cannot be put or moved is an error, and leaves the file where it was and no draft', async () => {
+  const { root, store } = newStore();
+  const staged = 'staging/0193/video.mp4';
+  await store.put(staged, await fileOf('new'));
+  // A folder stands where the file would go.
+  await mkdir(join(root, key, 'other'), { recursive: true });
+  await assert.rejects(store.put(key, await fileOf('x')), { code: 'EISDIR' });
+  await assert.rejects(store.move([{ from: staged, to: key }]), { code: 'EISDIR' });
+  assert.deepEqual(await filesIn(root), [staged]);
+});
+
 test('a move takes the empty folder that it leaves', async () => {
   const { root, store } = newStore();
   await store.put('staging/0193/video.mp4', await fileOf('new'));

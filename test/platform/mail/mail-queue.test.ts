@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
-import { createMailQueue, mailKeyPurpose, maxMailAttempts } from '../../../src/platform/mail/mail-queue.ts';
+import {
+  createMailQueue,
+  endMail,
+  mailKeyPurpose,
+  maxMailAttempts,
+  takeDueMails,
+} from '../../../src/platform/mail/mail-queue.ts';
 import { mailSignatureOf } from '../../../src/platform/brand/brand.ts';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { sendDueMails, sendMailsUntilClosed } from '../../../src/platform/mail/send-mails.ts';
@@ -264,6 +270,19 @@ insert into mails (id, kind, link_id, recipient, sealed_path, expires_at)
 select gen_random_uuid(), 'confirm', link_id, 'r' || n || '@example.com', sealed_path, expires_at from mails, generate_series(1, 999) n`);
   assert.equal((await request('one-more@example.com')).status, 200);
   assert.equal(await stateOf('one-more@example.com'), undefined);
+  await query(`update mails set state = 'sent', sealed_path = null`);
+  await request('room-again@example.com');
+  assert.deepEqual(await stateOf('room-again@example.com'), { state: 'waiting', attempts: 0, erased: false });
+});
+
+test('the mail that has been due for longest is sent first, and one that was sent stays sent whatever another attempt ends with', async () => {
+  await request('later@example.com');
+  await request('sooner@example.com');
+  await query(`update mails set due_at = now() - interval '1 minute' where recipient = 'sooner@example.com'`);
+  const [taken] = await takeDueMails(service.database.db, 1);
+  assert.equal(taken?.recipient, 'sooner@example.com');
+  for (const state of ['sent', 'failed'] as const) await endMail(service.database.db, taken.mailId, state);
+  assert.deepEqual(await stateOf('sooner@example.com'), { state: 'sent', attempts: 1, erased: true });
 });
 
 test('several processes send each mail once', async () => {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
 
-const account = { user: 'videogen', password: 'the-password' };
+const account = { user: 'videogen@example.com', password: 'the-password' };
 const mail = { subject: 'Hello', text: 'https://example.com/#token' };
 /** Another address of this machine counts as elsewhere. */
 const elsewhere = { host: '127.0.0.2' };
@@ -26,11 +26,20 @@ test('a server elsewhere that wants no password gets mails without TLS, too', { 
   assert.deepEqual([mails.received.map(({ to }) => to), mails.encrypted], [['ann@example.com'], [false]]);
 });
 
-test('a server on this machine gets password and mail without TLS', async (t) => {
+test('a server on this machine, under any of its names, gets password and mail without TLS', async (t) => {
   const mails = await startMailServer(account);
   t.after(() => mails.close());
-  await createMailer({ url: mails.url, from: 'a@example.com' })('ann@example.com', mail);
-  assert.deepEqual([mails.passwords, mails.encrypted], [[account.password], [false]]);
+  const { connect } = net;
+  // The server has one of the addresses, and this machine may lack the other.
+  const connectToServer = (options: net.TcpNetConnectOpts, onConnect: () => void) =>
+    connect({ ...options, host: '127.0.0.1' }, onConnect);
+  t.mock.method(net, 'connect', connectToServer as typeof net.connect);
+  for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+    const url = mails.url.replace('127.0.0.1', host);
+    await createMailer({ url, from: 'a@example.com' })('ann@example.com', mail);
+  }
+  const [passwords, encrypted] = [Array<string>(3).fill(account.password), Array<boolean>(3).fill(false)];
+  assert.deepEqual([mails.passwords, mails.encrypted], [passwords, encrypted]);
 });
 
 test('a mail goes to one address, however it is written, and no program answers it', async (t) => {

@@ -29,6 +29,7 @@ for (const [what, error, isRepeated] of [
   ['a row that is there already', Object.assign(new Error('duplicate'), { code: '23505' }), false],
   ['a connection that PostgreSQL lost', Object.assign(new Error('lost'), { code: '08006' }), true],
   ['a full disk', Object.assign(new Error('full'), { code: '53100' }), true],
+  ['a disk that fails PostgreSQL', Object.assign(new Error('could not read'), { code: '58030' }), true],
   ['an error without a code', new Error('not yet'), true],
   ['a password that PostgreSQL refuses', Object.assign(new Error('wrong'), { code: '28P01' }), false],
   ['a PostgreSQL that is starting', Object.assign(new Error('starting'), { code: '57P03' }), true],
