@@ -1,6 +1,6 @@
 import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -88,4 +88,17 @@ test('the same file that is uploaded at the same time is one upload for requests
     outcome.kind === 'stored' ? outcome.upload.uploadId : assert.fail(outcome.kind),
   );
   assert.equal(new Set(ids).size, 1);
+});
+
+test('a file of the largest size is stored, and one of a byte more is refused', async () => {
+  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
+  const { keep } = uploads({ losesAnswers: false });
+  const soundOf = (bytes: number) => async (path: string) => {
+    // The size that the header names is unknown.
+    await writeFile(path, 'RIFF\xff\xff\xff\xffWAVE', 'latin1');
+    await truncate(path, bytes);
+  };
+  const maxBytes = 30 * 1024 * 1024;
+  assert.equal((await keep(accountId, soundOf(maxBytes))).kind, 'stored');
+  assert.deepEqual(await keep(accountId, soundOf(maxBytes + 1)), { kind: 'refused', why: 'is larger than 30 MB' });
 });

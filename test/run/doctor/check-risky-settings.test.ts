@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import fileSystem from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -30,7 +32,9 @@ for (const [secret, state] of [
   [random, 'ok'],
   ['x'.repeat(64), 'warning'],
   ['abab'.repeat(10), 'warning'],
-  [`please-change-me-${random}`, 'warning'],
+  ...['please-change-me', 'changeMe', 'Secret', 'password', 'example', 'videogen', '0123456789', 'qwerty'].map(
+    (word) => [`${word}-${random}`, 'warning'] as const,
+  ),
 ] as const) {
   test(`a secret such as ${secret.slice(0, 20)} is ${state}, and is not shown`, () => {
     const finding = checkSecretEntropy(secret);
@@ -40,23 +44,33 @@ for (const [secret, state] of [
 }
 
 const shared = { host: '0.0.0.0', port: 3000, databaseUrl: 'postgres://db/x' };
-for (const [publicUrl, state] of [
-  [undefined, 'warning'],
-  ['https://video.example.com', 'ok'],
-  ['http://video.example.com', 'warning'],
-  ['https://10.0.0.7', 'warning'],
-  ['https://videos', 'warning'],
-  ['http://localhost:3000', 'warning'],
-  ['https://0.0.0.0', 'error'],
-  ['https://video.example.com/app', 'error'],
+for (const [publicUrl, state, reason] of [
+  [undefined, 'warning', /is not set/],
+  ['https://video.example.com', 'ok', /^https:/],
+  ['http://video.example.com', 'warning', /unencrypted/],
+  ['https://10.0.0.7', 'warning', /is private/],
+  ['https://videos', 'warning', /is private/],
+  ['http://localhost:3000', 'warning', /own machine/],
+  ['https://app.localhost', 'warning', /own machine/],
+  ['https://127.0.0.1', 'warning', /own machine/],
+  ['https://[::1]', 'warning', /own machine/],
+  ['https://0.0.0.0', 'error', /can reach/],
+  ['https://224.0.0.1', 'error', /can reach/],
+  ['https://255.255.255.255', 'error', /can reach/],
+  ['https://video.example.com/app', 'error', /more than scheme/],
+  ['https://video.example.com?a=b', 'error', /more than scheme/],
+  ['https://films@video.example.com', 'error', /more than scheme/],
 ] as const) {
   test(`the public address ${publicUrl} of a shared service is ${state}`, () => {
-    assert.equal(checkPublicUrl({ ...shared, publicUrl }).state, state);
+    const finding = checkPublicUrl({ ...shared, publicUrl });
+    assert.equal(finding.state, state);
+    assert.match(finding.message, reason);
   });
 }
 
 test('the address of a service of one machine may be that machine', () => {
-  assert.equal(checkPublicUrl({ ...shared, databaseUrl: undefined, publicUrl: 'http://localhost:3000' }).state, 'ok');
+  for (const publicUrl of [undefined, 'http://localhost:3000'])
+    assert.equal(checkPublicUrl({ ...shared, databaseUrl: undefined, publicUrl }).state, 'ok');
 });
 
 for (const [list, state, named] of [
@@ -64,12 +78,17 @@ for (const [list, state, named] of [
   ['hooks.internal:8080', 'ok', 'hooks.internal:8080'],
   ['10.0.0.0/8', 'warning', '10.0.0.0/8'],
   ['0.0.0.0/0', 'warning', '0.0.0.0/0'],
+  ['8.0.0.0/7', 'warning', '8.0.0.0/7'],
+  ['8.0.0.0/8', 'ok', ''],
   ['127.0.0.1', 'warning', '127.0.0.1'],
+  ['10.0.0.1:8080', 'warning', '10.0.0.1:8080'],
   ['169.254.169.254', 'error', '169.254.169.254'],
 ] as const) {
   test(`an allow-list of "${list}" is ${state}`, () => {
     const finding = checkAllowList('CALLBACK_ALLOW', parseAllowList(list), true);
-    assert.equal(finding.state, state);
+    assert.deepEqual([finding.check, finding.state], ['callback addresses', state]);
+    const ofImages = checkAllowList('IMAGE_ALLOW', parseAllowList(list), true);
+    assert.deepEqual([ofImages.check, ofImages.state], ['image addresses', state]);
     assert.ok(finding.message.includes(named), finding.message);
   });
 }
@@ -77,6 +96,7 @@ for (const [list, state, named] of [
 for (const [list, state] of [
   ['127.0.0.1', 'ok'],
   ['127.0.0.1,localhost:9000', 'ok'],
+  ['::1', 'ok'],
   ['127.0.0.1,gpu.internal:9000', 'warning'],
   ['127.0.0.1,10.0.0.0/8', 'warning'],
 ] as const) {
@@ -100,6 +120,9 @@ test('a secret that the catalogue refers to must be there where it is needed, an
     [['error'], ['ok']],
   );
   assert.match(checkCatalogue(config, true)[0]?.message ?? '', /providers\.script\.key: .*is not set/);
+  const [builtIn, ...others] = checkCatalogue(readConfig({}), true);
+  assert.deepEqual([builtIn?.state, others], ['ok', []]);
+  assert.match(builtIn?.message ?? '', /^the built-in one: /);
   rmSync(folder, { recursive: true });
 });
 
@@ -149,6 +172,27 @@ test('a folder with less room than its files need is an error, with little more 
   assert.deepEqual(await stateOf(Infinity, Infinity), ['error']);
   assert.deepEqual(await stateOf(0, Infinity), ['warning']);
   assert.deepEqual(await stateOf(0, 0), ['ok']);
+  assert.deepEqual(await checkFreeSpace('work folder', '/no/such/folder', videoSpaceThresholds), []);
+});
+
+test('a full disk is an error, whatever its files need, and for a folder of the servers, too', async (t) => {
+  const full = { bavail: 5, blocks: 2_000_000, bsize: 1_000_000, files: 0, ffree: 0 };
+  const mocked = t.mock.method(fileSystem, 'statfs', () => Promise.resolve(full));
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const folder = tmpdir();
+  const message = `disk full: 5 MB free in ${folder}; no tasks are accepted`;
+  const found = [
+    ...(await checkFreeSpace('work folder', folder, { leastBytes: 0, enoughBytes: 0 })),
+    ...(await checkEmbeddedFolderDisk('database', folder)),
+  ];
+  assert.deepEqual(
+    found.map(({ remedy: _remedy, ...finding }) => finding),
+    ['work folder', 'database'].map((check) => ({ check, state: 'error', message })),
+  );
 });
 
 test('an API needs room for the uploads that it checks at a time, and a worker for videos', () => {

@@ -63,6 +63,22 @@ for (const [role, queues, checks] of rows) {
   });
 }
 
+test('a worker of a shared service has a public address to check, because it makes links', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'work'), { mode: 0o700 });
+  const shared = { DATABASE_URL: 'postgres://db.test/films', VIDEOGEN_SECRET: 's'.repeat(32) };
+  const config = readConfig({ ...shared, VIDEOGEN_DATA: folder, WORKER_QUEUES: 'callbacks' });
+  const none = { databaseUrl: undefined, temporal: undefined, secret: undefined };
+  const findings = await runDoctorChecks(config, none, 'worker');
+  assert.deepEqual(
+    findings.slice(0, 2).map(({ check, state }) => [check, state]),
+    [
+      ['public address', 'warning'],
+      ['callback addresses', 'ok'],
+    ],
+  );
+});
+
 test('without a usable configuration doctor checks the machine', () => {
   assert.deepEqual(
     checkNodeAndMemory().map(({ check }) => check),
