@@ -28,6 +28,6 @@ for (const accept of [undefined, '*/*', 'application/json', 'application/json, t
 
 test('200 the icon that browsers ask for is there', async () => {
   const { status, headers, bytes } = await service.send('GET', '/favicon.ico');
-  assert.deepEqual([status, headers['content-type']], [200, 'image/png']);
+  assert.deepEqual([status, headers['content-type'], headers['cache-control']], [200, 'image/png', 'no-cache']);
   assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
 });

@@ -115,6 +115,8 @@ test('200 /openapi.json has the models of this installation, and needs no key', 
     const answer = await own.send('GET', '/openapi.json');
     assert.equal(answer.status, 200);
     assert.match(answer.bytes.toString(), /^\{"openapi":"3\.1\.0".*"enum":\["house-model"\]/s);
+    const { 'cache-control': cache, 'access-control-allow-origin': origin } = answer.headers;
+    assert.deepEqual([cache, origin], ['no-cache', '*'], 'pages of other services may show it');
   } finally {
     await own.close();
   }

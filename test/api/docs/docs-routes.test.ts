@@ -36,7 +36,15 @@ test('200 the policy lets the pages run only files of this service, and send req
     assert.match(policy, /connect-src 'self'.*frame-ancestors 'none'/);
     assert.doesNotMatch(policy, /unsafe|http/);
     assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['cache-control'], 'no-cache', 'a new release has new pages');
   }
+});
+
+test('200 the first document has an address of its own, too, and a service without a look of its own has no files of one', async () => {
+  const [first, named] = [await service.send('GET', '/docs'), await service.send('GET', '/docs/quickstart')];
+  assert.deepEqual([named.status, named.bytes], [200, first.bytes]);
+  for (const path of ['/brand/logo', '/brand/colors.css'])
+    assertRefused(await service.send('GET', path), 404, /unknown endpoint/);
 });
 
 test('200 pages are compressed for clients that accept it', async () => {

@@ -106,7 +106,7 @@ test('logo, colors and links come from the settings, with the policy of the cons
   assert.match(style.bytes.toString(), /--accent-fill:light-dark\(#0f766e,/);
   const { headers, bytes } = await service.send('GET', '/brand/logo');
   assert.deepEqual([headers['content-type'], bytes], ['image/png', logo.bytes]);
-  assert.equal(headers['x-content-type-options'], 'nosniff');
+  assert.deepEqual([headers['x-content-type-options'], headers['cache-control']], ['nosniff', 'public, max-age=300']);
   const [, attribute = ''] = /<meta name="brand" content="([^"]*)"/.exec(page) ?? [];
   const known: unknown = JSON.parse(attribute.replaceAll('&#34;', '"').replaceAll('&#38;', '&'));
   const { name, support, terms, privacy, buyCredits } = brand;

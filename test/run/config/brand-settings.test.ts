@@ -34,6 +34,7 @@ test('a support address is an e-mail or a page, and links are pages', () => {
 
 test('a name is one line without markup', () => {
   assert.equal(readConfig({ BRAND_NAME: "Harbour & Söhne's" }).brand.name, "Harbour & Söhne's");
+  assert.equal(readConfig({ BRAND_NAME: 'a'.repeat(60) }).brand.name.length, 60);
   for (const BRAND_NAME of [' a', 'a ', 'a\nb', '<b>', '{{main}}', 'a'.repeat(61)])
     assert.throws(() => readConfig({ BRAND_NAME }), /BRAND_NAME: must be 1 to 60 characters on one line/, BRAND_NAME);
 });

@@ -120,6 +120,17 @@ describe('readConfig', () => {
     assert.throws(() => readConfig({ DATABASE_URL }), /VIDEOGEN_SECRET/);
     const config = readConfig({ DATABASE_URL, VIDEOGEN_SECRET: 'x'.repeat(32) });
     assert.deepEqual(config.callbackAllow, { hosts: [], networks: [] });
+    const named = (url: string) => readConfig({ DATABASE_URL: url, VIDEOGEN_SECRET: 'x'.repeat(32) }).databaseUrl;
+    assert.equal(named('postgresql://db/videogen'), 'postgresql://db/videogen');
+    assert.throws(() => named('mysql://db/videogen'), /DATABASE_URL: must be a postgres:/);
+  });
+
+  test('an identity provider on this machine needs no https, and its name has a hundred characters at most', () => {
+    const oidcOf = (host: string, name?: string) =>
+      readConfig({ OIDC_ISSUER: `http://${host}:8080`, OIDC_CLIENT_ID: 'films', OIDC_NAME: name }).oidc;
+    for (const host of ['localhost', '127.0.0.1', '[::1]']) assert.equal(oidcOf(host)?.name, host);
+    assert.equal(oidcOf('localhost', 'n'.repeat(100))?.name.length, 100);
+    assert.throws(() => oidcOf('localhost', 'n'.repeat(101)), /OIDC_NAME: must be at most 100 characters/);
   });
 
   test('an allow-list replaces the default', () => {
@@ -129,6 +140,7 @@ describe('readConfig', () => {
   test('previous secrets and payload keys are lists, and no message repeats one', () => {
     const [one, two] = ['o'.repeat(32), 't'.repeat(32)];
     assert.deepEqual(readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one}, ${two}` }).secretPrevious, [one, two]);
+    assert.throws(() => readConfig({ VIDEOGEN_SECRET_PREVIOUS: ' , ' }), /VIDEOGEN_SECRET_PREVIOUS: must be secrets/);
     const hidesIt = ({ message }: Error) =>
       message.includes('VIDEOGEN_SECRET_PREVIOUS: must') && !message.includes('short');
     assert.throws(() => readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one},short` }), hidesIt);
@@ -209,6 +221,9 @@ describe('readConfig', () => {
       ]),
       [['m', 7]],
     );
+    const fileOf = (environment: Environment, standardCatalogue: string) =>
+      readConfig(environment, { standardCatalogue }).catalogueFile;
+    assert.deepEqual([fileOf({}, file), fileOf({ VIDEOGEN_MODELS: file }, '/no/such/file')], [file, file]);
     writeFileSync(file, JSON.stringify({ models: [model, model] }));
     assert.throws(() => readConfig({ VIDEOGEN_MODELS: file }), /VIDEOGEN_MODELS: .*twice/s);
     for (const aliases of [['m'], ['x', 'x'], ['other'], ['shared']]) {
@@ -249,8 +264,10 @@ describe('readConfig', () => {
   test('a sealed environment keeps nothing of a service, only where programs and downloads are', () => {
     const strangers = { DATABASE_URL: 'x', PUBLIC_URL: 'x', RESULT_STORE: 'x', VIDEOGEN_SECRET_FILE: 'x', PORT: 'x' };
     const others = { TEMPORAL_ADDRESS: 'x', PGSSLMODE: 'x', VIDEOGEN_MODELS: 'x', LOG_LEVEL: 'x' };
+    // These are read by a library, and as a file.
+    const indirect = { OTEL_SERVICE_NAME: 'x', DATABASE_URL_FILE: 'x', SMTP_URL_FILE: 'x' };
     const allowed = { PATH: 'p', HOME: 'h', TEMPORAL_CLI_PATH: 't', FFMPEG_PATH: 'f', TERM: 'xterm' };
-    const environment = { ...strangers, ...others, ...allowed };
+    const environment = { ...strangers, ...others, ...indirect, ...allowed };
     removeSettingsForDemo(environment);
     assert.deepEqual(environment, allowed);
   });

@@ -21,7 +21,7 @@ test('sign-up is open, by code, or by domains, which are set exactly then', () =
     /SIGN_UP_DOMAINS: must be set if/,
   );
   assert.throws(() => readConfig({ SIGN_UP: 'yes' }), /SIGN_UP: must be off, open, code or domain/);
-  for (const SIGN_UP_DOMAINS of ['example', '@example.com', 'a.com;b.com', 'a.com,']) {
+  for (const SIGN_UP_DOMAINS of ['example', '@example.com', 'a.com;b.com', 'a.com,', `${'a.'.repeat(126)}de`]) {
     assert.throws(
       () => readConfig({ SIGN_UP: 'domain', SIGN_UP_DOMAINS }),
       /SIGN_UP_DOMAINS: must be domains/,
@@ -38,10 +38,11 @@ test('a mail server needs a sender, and its address with the password may be in 
   assert.throws(() => readConfig({ SMTP_URL }), /SMTP_URL, SMTP_FROM: set both or neither/);
   assert.throws(() => readConfig({ SMTP_FROM }), /SMTP_URL, SMTP_FROM: set both or neither/);
   assert.throws(() => readConfig({ SMTP_URL: 'http://mail.example.com', SMTP_FROM }), /SMTP_URL: must be smtp:/);
-  assert.throws(
-    () => readConfig({ SMTP_URL: 'smtp://a:100%@x.com', SMTP_FROM }),
-    /SMTP_URL: must have a percent-encoded/,
-  );
+  for (const user of ['a:100%', '100%:b'])
+    assert.throws(
+      () => readConfig({ SMTP_URL: `smtp://${user}@x.com`, SMTP_FROM }),
+      /SMTP_URL: must have a percent-encoded/,
+    );
   for (const bad of ['nobody', 'a@x.com, b@x.com', 'a\n<b@x.com>', '<a@x.com', 'A <a@x.com> b']) {
     assert.throws(() => readConfig({ SMTP_URL, SMTP_FROM: bad }), /SMTP_FROM: must be an address/, bad);
   }

@@ -49,6 +49,8 @@ test('each file of TLS must be readable, and a certificate has a key', () => {
       temporalProblems({ ...address, [name]: value })[0] ?? '',
       /certificate and its key must be set together/,
     );
+  const twice = { ...address, ...pair, TEMPORAL_TLS_CLIENT_CERT_DATA: 'text' };
+  assert.match(temporalProblems(twice).join(), /^TEMPORAL_…: /, 'as a path and as text');
 });
 
 test('the check of the host cannot be switched off', () => {
