@@ -40,7 +40,7 @@ export async function videoLayoutOf(path: string): Promise<VideoLayout> {
     if (!(error instanceof BoxError)) throw error;
     isWhole = false;
   }
-  const [index, data] = [types.indexOf('moov'), types.findIndex((type) => type === 'mdat' || type === 'moof')];
+  const [index, data] = [types.indexOf('moov'), types.indexOf('mdat')];
   const isFragmented = types.includes('moof');
   return {
     isIndexFirst: !isFragmented && index !== -1 && index < data,

@@ -155,7 +155,7 @@ test('a whole JPEG of the size of its poster is a poster of a video', async (t) 
   const folder = await temporaryFolder(t);
   assert.equal(await isPoster(folder, await picture().jpeg().toBuffer()), true);
   assert.equal(await isPoster(folder, await picture().jpeg({ progressive: true }).toBuffer()), true);
-  assert.equal(await isPoster(folder, await picture().greyscale().jpeg().toBuffer()), true);
+  assert.equal(await isPoster(folder, await picture().toColourspace('b-w').jpeg().toBuffer()), true);
 });
 
 test('another size, another format, a cut-off file, a turned picture, printing colours and no picture at all are not', async (t) => {

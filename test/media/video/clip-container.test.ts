@@ -46,6 +46,12 @@ const files: readonly (readonly [string, Buffer, string])[] = [
   ['an MP4', iso('isom', 'soun', 'vide'), 'video mov video.mp4'],
   ['a QuickTime file', iso('qt  ', 'vide'), 'video mov video.mov'],
   ['a QuickTime file without a brand', box('moov', track('vide')), 'video mov video.mov'],
+  ['an MP4 with two indexes', Buffer.concat([iso('isom', 'vide'), box('moov', track('soun'))]), 'video mov video.mp4'],
+  [
+    'a Matroska that names WebM behind its header',
+    Buffer.concat([matroska('matroska', ['V_VP9']), Buffer.alloc(256), latin1('B\x82\x84webm')]),
+    'video matroska video.mkv',
+  ],
   ['an MP4 with sound alone', iso('isom', 'soun'), 'audio mov audio.m4a'],
   ['an M4A with a cover', iso('M4A ', 'vide', 'soun'), 'audio mov audio.m4a'],
   ['an M4B with chapters', iso('M4B ', 'vide', 'soun'), 'audio mov audio.m4a'],

@@ -7,7 +7,7 @@ import { BoxError, boxesIn, boxesInMemory, maxIndexBytes, toBoxFile } from '../.
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { videoLayoutOf } from '../../../src/media/video/mp4-top-level-boxes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { box } from '../boxes.ts';
+import { box, manifestBox, xmpBox } from '../boxes.ts';
 
 const start = box('ftyp', Buffer.from('isom\0\0\x02\0isommp42'));
 
@@ -33,6 +33,16 @@ test('a video with an index of more than 64 MiB is refused', async (t) => {
     if (bytes > maxIndexBytes) await assert.rejects(videoLayoutOf(path), VideoFileError);
     else assert.equal((await videoLayoutOf(path)).isWhole, true);
   }
+});
+
+test('of several manifests, and of several packets of XMP, the first one counts', async (t) => {
+  const path = join(await temporaryFolder(t), 'several.mp4');
+  const [manifests, packets] = [['one', 'two'].map(manifestBox), ['one', 'two'].map(xmpBox)];
+  await writeFile(path, Buffer.concat([start, ...manifests, ...packets]));
+  const { manifest, xmp, last } = await videoLayoutOf(path);
+  const packetsAt = start.length + Buffer.concat(manifests).length;
+  const lastAt = packetsAt + Buffer.concat(packets.slice(1)).length;
+  assert.deepEqual([manifest?.at, xmp?.at, last?.at], [start.length, packetsAt, lastAt]);
 });
 
 test('a box has a size of 32 or of 64 bits, or reaches to the end, and must fit into what is around it', async (t) => {

@@ -65,6 +65,52 @@ test('redirects are followed as far as the caller says, and one without a place 
   });
 });
 
+test('a host is named without the final dot of its full name', async (t) => {
+  const lookup = () => Promise.resolve(['127.0.0.1']);
+  const { client, url, seen } = await serving(t, (_request, response) => void response.end(), {
+    allow: parseAllowList('full.example'),
+    lookup,
+  });
+  const { port } = new URL(url);
+  await client.get(`http://full.example.:${port}/`, getOptions);
+  assert.equal(seen[0]?.headers.host, `full.example:${port}`);
+});
+
+// Other systems have one loopback address.
+const skip = process.platform === 'linux' ? false : 'this system has one loopback address';
+
+test('four addresses of a host are tried, and no more', { skip }, async (t) => {
+  let dead = 3;
+  const lookup = () =>
+    Promise.resolve([...Array.from({ length: dead }, (_, index) => `127.0.0.${index + 2}`), '127.0.0.1']);
+  const allow = parseAllowList('many.example');
+  const { client, url } = await serving(t, (_request, response) => void response.end('there'), { allow, lookup });
+  const manyUrl = url.replace('127.0.0.1', 'many.example');
+  assert.equal((await client.get(manyUrl, getOptions)).body.toString(), 'there');
+  dead = 4;
+  await assert.rejects(client.get(manyUrl, getOptions), { kind: 'connect' });
+});
+
+test('sixteen exchanges with one host run at a time, 64 wait, and more are refused', async () => {
+  let lookups = 0;
+  const lookup = () => {
+    lookups += 1;
+    return new Promise<never>(() => {});
+  };
+  const client = createGuardedClient({
+    allow: parseAllowList(''),
+    lookup,
+    lookupTimeoutMs: timeoutMs,
+    maxWaitMs: timeoutMs,
+  });
+  const post = () => client.post('http://slow.example/', postOptions);
+  const outcomes = Promise.allSettled(Array.from({ length: 16 + 64 }, post));
+  await assert.rejects(post(), { kind: 'busy' });
+  assert.equal(lookups, 16);
+  await client.close();
+  await outcomes;
+});
+
 test('a get has the body of a success alone, a request that of every status', async (t) => {
   const { client, url } = await serving(t, ({ url: path = '' }, response) => {
     response.writeHead(Number(path.slice(1)), { 'x-name': 'value' }).end('body');

@@ -120,13 +120,28 @@ test('metadata addresses and our own ports stay out of reach, also as the upstre
 });
 
 test('answers and bodies are bounded', async (t) => {
-  const large = Buffer.alloc(limits.maxBytes + 1, 'x');
-  const upstream = await serving(t, (_request, response) => void response.end(large));
+  const upstream = await serving(t, ({ url = '' }, response) => void response.end(Buffer.alloc(Number(url.slice(1)))));
   const client = clientOf(t, upstream.baseUrl);
-  await assert.rejects(client.call('GET', '/', limits), { kind: 'too_large', wasSent: true });
-  const body = { contentType: 'video/mp4', bytes: Buffer.alloc(64_000_001) };
-  await assert.rejects(client.call('POST', '/', { ...limits, body }), { kind: 'too_large', wasSent: false });
-  assert.equal(upstream.seen.length, 1);
+  assert.equal((await client.call('GET', `/${limits.maxBytes}`, limits)).body.length, limits.maxBytes);
+  await assert.rejects(client.call('GET', `/${limits.maxBytes + 1}`, limits), { kind: 'too_large', wasSent: true });
+  const send = (bytes: number) =>
+    client.call('POST', '/0', { ...limits, body: { contentType: 'video/mp4', bytes: Buffer.alloc(bytes) } });
+  assert.equal((await send(64_000_000)).status, 200);
+  await assert.rejects(send(64_000_001), { kind: 'too_large', wasSent: false });
+  assert.equal(upstream.seen.length, 3);
+});
+
+test('a download follows five redirects, and no more', async (t) => {
+  const upstream = await serving(t, (request, response, body) => {
+    const left = Number(request.url?.slice(1));
+    if (left === 0) response.end('the video');
+    else redirectTo(`/${left - 1}`)(request, response, body);
+  });
+  const client = clientOf(t, upstream.baseUrl);
+  const path = await newFile(t);
+  await client.download('/5', path, { signal });
+  assert.equal(await readFile(path, 'utf8'), 'the video');
+  await assert.rejects(client.download('/6', path, { signal }), { kind: 'redirect' });
 });
 
 test('a key that an upstream repeats is not in the answer, and bytes that are no text stay as they are', async (t) => {

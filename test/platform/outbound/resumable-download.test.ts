@@ -158,6 +158,18 @@ for (const named of [{ 'content-encoding': 'gzip' }, {}]) {
   });
 }
 
+test('a rest that begins like a compressed file is the rest of the file', async (t) => {
+  const film = Buffer.from(video);
+  film.set([0x1f, 0x8b], 400);
+  const restOfFilm: Answer = (response) => {
+    response.writeHead(206, { 'content-range': 'bytes 400-999/1000', ...tagged }).end(film.subarray(400));
+  };
+  const staged = await stage(t, [whole(tagged, { of: film, sent: 400 }), restOfFilm]);
+  await staged.download();
+  await isWhole(staged, film);
+  assert.equal(staged.asked.length, 2);
+});
+
 test('a file that has changed is fetched anew', async (t) => {
   const staged = await stage(t, [whole(tagged, { sent: 400 }), whole({ etag: '"2"' }, { of: other })]);
   await staged.download();

@@ -35,6 +35,14 @@ test('a released folder can be locked again and nothing is left in it', async ()
   assert.deepEqual(await readdir(folder), []);
 });
 
+test('a lock whose file is already gone can be released', async () => {
+  const folder = await awkwardFolder();
+  const lock = await lockDataFolder(folder);
+  await rm(join(folder, 'videogen.lock'));
+  await lock.release();
+  await (await lockDataFolder(folder)).release();
+});
+
 test('the lock of a killed process is taken over', async () => {
   const folder = await awkwardFolder();
   await (await runStarter('lock', folder)).kill();

@@ -78,4 +78,5 @@ test('an answer that is cut off or damaged is an error', async () => {
   const packed = gzipSync(plain);
   await assert.rejects(request('gzip', packed.subarray(0, packed.length - 20)), { kind: 'closed' });
   await assert.rejects(request('gzip', Buffer.from(packed).fill(0xff, 12, 40)), { kind: 'protocol' });
+  await assert.rejects(request('br', Buffer.alloc(64, 0xff)), { kind: 'protocol' });
 });
