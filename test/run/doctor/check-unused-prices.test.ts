@@ -7,7 +7,11 @@ const { models } = builtInCatalogue();
 const priceOf = (priceName: string, accounts = 0) => ({ model: 'removed', priceName, accounts });
 
 test('prices that the catalogue does not have are a warning that names the first five, with the accounts that have them', () => {
-  const shown = (names: readonly string[]) => unusedPricesFinding(models, names.map((name) => priceOf(name))).message;
+  const shown = (names: readonly string[]) =>
+    unusedPricesFinding(
+      models,
+      names.map((name) => priceOf(name)),
+    ).message;
   assert.match(shown(['a', 'b', 'c', 'd', 'e']), /: removed 'a', .*, removed 'e'$/);
   assert.match(shown(['a', 'b', 'c', 'd', 'e', 'f']), /, removed 'e' and 1 more$/);
   const finding = unusedPricesFinding(models, [priceOf('a', 2), priceOf('b')]);
