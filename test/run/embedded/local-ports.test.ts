@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { syncBuiltinESMExports } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
-import { readPort, readOrReservePort, tryReservePort } from '../../../src/run/embedded/local-ports.ts';
+import { readPort, readOrReservePort, reserveFreePort, tryReservePort } from '../../../src/run/embedded/local-ports.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
 
 endProcessesAfterTests();
@@ -35,6 +37,29 @@ test('a stored port stays the same, and is replaced when a program listens on it
   const another = await readOrReservePort(file);
   assert.notEqual(another, port);
   assert.equal(await readFile(file, 'utf8'), `${another}\n`);
+});
+
+test('a port on which a program listens is not chosen', async (t) => {
+  const program = createServer().listen(0, '127.0.0.1');
+  t.after(() => void program.close());
+  await once(program, 'listening');
+  const { port: taken } = program.address() as AddressInfo; // a listening TCP server has one
+  const { randomInt } = crypto;
+  const drawn: number[] = [];
+  const draw = (least: number, most: number) => {
+    const port = drawn.length === 0 ? taken : randomInt(least, most);
+    drawn.push(port);
+    return port;
+  };
+  const mocked = t.mock.method(crypto, 'randomInt', draw as typeof randomInt);
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  const port = await reserveFreePort();
+  assert.deepEqual([drawn[0], drawn.at(-1)], [taken, port]);
+  assert.notEqual(port, taken);
 });
 
 test('a file has a port only if it has the number of one', async () => {

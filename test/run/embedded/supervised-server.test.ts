@@ -40,8 +40,11 @@ const isRunning = (pid: number) => {
 
 test('a server that dies is restarted until it is stopped, and each restart is logged', async (t) => {
   const { program, launches, said } = await programOf(t, 'exec sleep 600');
+  const [begun, cleared] = [t.mock.method(globalThis, 'setInterval'), t.mock.method(globalThis, 'clearInterval')];
   const server = await startSupervisedServer(program);
   t.after(server.stop);
+  const [bounding, ...others] = begun.mock.calls.map(({ result }) => result);
+  assert.ok(bounding !== undefined && others.length === 0, 'the size of its log is watched');
   const first = server.pid;
   assert.ok(isRunning(first));
   process.kill(first, 'SIGKILL');
@@ -51,6 +54,7 @@ test('a server that dies is restarted until it is stopped, and each restart is l
   await server.stop();
   await server.stop();
   assert.deepEqual([isRunning(first), isRunning(second)], [false, false]);
+  assert.ok(cleared.mock.calls.some(({ arguments: [timer] }) => timer === bounding));
   assert.deepEqual(launches, [{ isRestart: false }, { isRestart: true }]);
   assert.deepEqual(said, [
     `Tool (process ${first}) has died; restarting it.`,
@@ -83,6 +87,24 @@ test('a first start is tried six times, with pauses, and its error has the advic
     pauses.filter((ms) => ms === 300),
     Array.from({ length: 6 }, () => 300),
   );
+});
+
+test('a server that has ended is not taken for the program that responds at its address', async (t) => {
+  let isFirst = true;
+  const { program, launches } = await programOf(t, 'exec sleep 600', {
+    serves: async (child) => {
+      if (isFirst) {
+        isFirst = false;
+        child.kill('SIGKILL');
+        await waitFor('its end', () => child.signalCode ?? undefined);
+      }
+      return true;
+    },
+  });
+  const server = await startSupervisedServer(program);
+  t.after(server.stop);
+  assert.ok(isRunning(server.pid));
+  assert.deepEqual(launches, [{ isRestart: false }, { isRestart: false }]);
 });
 
 test('a start that is cancelled leaves no process behind', async (t) => {
