@@ -45,6 +45,7 @@ for (const [title, value] of [
   ['in the alphabet for URLs', `data:image/jpeg;base64,${file.toString('base64url')}`],
   ['without padding', `data:image/jpeg;base64,${base64.replaceAll('=', '')}`],
   ['percent-encoded', `data:image/jpeg;base64,${encodeURIComponent(base64)}`],
+  ['percent-encoded with its lines', `data:image/jpeg;base64,${base64.match(/.{1,76}/g)?.join('%0d%0A')}%20`],
   ['without the prefix', base64],
 ] as const)
   test(`a file in base64 is decoded ${title}`, async (t) => {
@@ -58,6 +59,7 @@ test('other text is left to the parser, and a data URL that is not base64 is ref
     'https://example.com/a.png',
     'a'.repeat(200),
     Buffer.from('{"a":"'.repeat(40)).toString('base64'),
+    Buffer.from('%PDF-1.7'.padEnd(80)).toString('base64'),
     7,
     null,
   ])

@@ -196,6 +196,10 @@ test('a frame must be an image, and fields of an item that mean nothing are refu
   assert.deepEqual(pathsOf(readFrames('frames', [{ frame_type: 'last_frame', image_url: one, weight: 1 }])), [
     'frames[0].weight',
   ]);
+  assert.deepEqual(readFrames('frames', [{ frame_type: null, image_url: one, url: null }, undefined, null]), {
+    fields: [{ ours: 'firstFrameUrl', theirs: 'frames[0].image_url', value: one }],
+    errors: [],
+  });
   const known = { type: 'image_url', role: 'reference_image', image_url: one, detail: 'auto', weight: null };
   assert.deepEqual(pathsOf(readReferences('list', [known, null])), []);
   assert.deepEqual(pathsOf(readReferences('list', [{ ...known, detail: 'high' }, new Blob(['a file'])])), [

@@ -77,7 +77,9 @@ for (const [path, agent, base] of [
   ['/v1/videos', 'ai-sdk/openrouter/2.10.0', '/api/v1'],
   ['/v1/videos', 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk', '/api/v1'],
   ['/api/v1/videos', 'OpenAI/Python 3.57.0', '/v1'],
+  ['/v1/videos', 'OpenRouter/1.0', '/api/v1'],
   ['/api/v1/videos', 'OpenAI/JS 6.49.0', '/v1'],
+  ['/api/v1/videos', 'AsyncOpenAI/Python 3.57.0', '/v1'],
 ] as const) {
   test(`404 a create of ${agent} at ${path} is refused before the charge, with the base URL that it needs`, async () => {
     const { key } = await service.newAccount(1_000);
@@ -89,6 +91,21 @@ for (const [path, agent, base] of [
     assert.match(bytes.toString(), /base_url_mismatch/);
     const credits = await service.send('GET', '/api/v1/credits', { headers: { authorization: `Bearer ${key}` } });
     assert.equal((credits.json.data as { readonly balance: number }).balance, 1_000);
+  });
+}
+
+for (const [path, agent, status] of [
+  ['/v1/videos', 'AsyncOpenAI/Python 3.57.0', 200],
+  ['/v1/videos', 'my-openrouters/1.0', 200],
+  ['/api/v1/videos', 'ai-sdk/openrouter/2.10.0', 202],
+  ['/api/v1/videos', 'my OpenAI/1.0', 202],
+] as const) {
+  test(`${status} a create of ${agent} at ${path} is accepted`, async () => {
+    const { key } = await service.newAccount(1_000);
+    const body = JSON.stringify({ model: 'videogen-2.0', prompt: 'A lighthouse' });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'user-agent': agent };
+    const answer = await service.send('POST', path, { headers, body });
+    assert.equal(answer.status, status, answer.bytes.toString());
   });
 }
 

@@ -88,6 +88,26 @@ test('an address with a secret in it, or with what no path can follow, is refuse
   assert.equal('baseUrl' in settings && settings.baseUrl, 'http://127.0.0.1:9000/v1');
 });
 
+test('the paths of a server like Ark begin with a slash, that of a job has its id, and a video is in a field by name', () => {
+  const faults = (fields: object) => faultsOf({ kind: 'ark', ...fields });
+  for (const path of ['v2/videos', '/', '/a b', '/a?b=1', '/a#b', `/${'x'.repeat(201)}`])
+    assert.deepEqual(
+      faults({ paths: { create: path, list: path } }),
+      ['create', 'list'].map((name) => `paths.${name}: must be a path, such as /v2/video_generation`),
+      path,
+    );
+  for (const path of ['/v2/videos', '/v2/a.b/c-d_e', `/${'x'.repeat(200)}`])
+    assert.deepEqual(faults({ paths: { create: path, list: path, get: '/v2/{id}/status' } }), [], path);
+  assert.deepEqual(faults({ paths: { get: '/v2/status' } }), ['paths.get: must contain {id}']);
+  for (const resultPath of ['', 'a.', '.a', 'a..b', 'a b', 'a.b.c.d.e.f.g'])
+    assert.deepEqual(
+      faults({ resultPath }),
+      ['resultPath: must be names of fields with dots between them'],
+      resultPath,
+    );
+  for (const resultPath of ['a', 'a.b_1.c.d.e.f']) assert.deepEqual(faults({ resultPath }), [], resultPath);
+});
+
 test('a key is a reference, to one place, and never to a setting of this service', () => {
   const forms = [{ env: 'ARK_API_KEY' }, { file: './ark.key' }];
   for (const key of forms) assert.deepEqual(faultsOf({ kind: 'ark', key }), []);
@@ -129,7 +149,15 @@ test('parameters are those of the kind, and none that the task decides', () => {
   assert.equal(faults('cog', { input: { prompt: '{{promt}}' } }), 1);
   assert.equal(faults('cog', {}), 1);
   assert.equal(faults('own', { any: ['thing', 1, null, { deep: true }] }), 0);
-  assert.equal(faults('own', { text: 'x'.repeat(16_384) }), 1);
+  const empty = '{"text":""}'.length;
+  for (const [kind, at] of [
+    ['own', (fields: object) => fields],
+    ['openai-videos', (fields: object) => ({ form: fields })],
+    ['openai-videos', (fields: object) => ({ extra: fields })],
+  ] as const) {
+    assert.equal(faults(kind, at({ text: 'x'.repeat(16_384 - empty) })), 0);
+    assert.equal(faults(kind, at({ text: 'x'.repeat(16_385 - empty) })), 1);
+  }
   assert.equal(faults('own', { text: '漢'.repeat(6_000) }), 1);
   assert.equal(faults('http', { factor: Number.NaN }), 1);
 });

@@ -209,6 +209,16 @@ test('a workflow with a node that has no class_type is no workflow for the API',
   ]);
 });
 
+test('a file without any node is no workflow', () => {
+  const providers = { comfy: { kind: 'comfyui', baseUrl: 'http://x' } };
+  const entry = { provider: 'comfy', parameters: { workflow: './w.json' } };
+  for (const text of ['{}', '[]'])
+    assert.deepEqual(
+      faultsOf({ providers, models: [{ ...model, tiers: [[entry]] }] }, { '/etc/videogen/w.json': text }),
+      ['models[0].tiers[0][0].parameters.workflow: this file must be a map of nodes, each with its class_type'],
+    );
+});
+
 test('a name or alias that another model has is reported where it is repeated', () => {
   const models = [
     { ...model, model: 'a', aliases: ['x'] },
@@ -261,6 +271,17 @@ test('a file is bounded in size and depth, and aliases cannot make it endless', 
     faultsOf({ models: Array.from({ length: 101 }, (_, index) => ({ ...model, model: `m${index}` })) }).length,
     1,
   );
+});
+
+test('a file may have as many characters and levels as the bounds say, and no more', () => {
+  const json = JSON.stringify({ models: [model] });
+  const most = 1024 * 1024;
+  assert.deepEqual(faultsOf(json.padEnd(most)), []);
+  assert.deepEqual(faultsOf(json.padEnd(most + 1)), ['must be at most 1048576 characters']);
+  // The lists are in a map, and the innermost one is empty.
+  const nested = (levels: number) => faultsOf(`{"models": ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`).join();
+  assert.doesNotMatch(nested(32), /nested/);
+  assert.match(nested(33), /nested deeper than 32 levels/);
 });
 
 test('a report has a bound, too', () => {

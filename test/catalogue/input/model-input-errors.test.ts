@@ -129,6 +129,35 @@ function errorsOf(input: unknown, rules?: object): readonly string[] {
 
 test('the input from which the others differ is valid', () => assert.deepEqual(errorsOf({}), []));
 
+/** Each is a change of the input, with a value at the edge of what is allowed. */
+const valid: readonly object[] = [
+  { duration: { min: 1, max: 60 } },
+  { duration: { min: 4, max: 4 } },
+  { duration: { min: 4, max: 8, default: 4 } },
+  { duration: { min: 4, max: 8, default: 8 } },
+  { duration: { values: [5, 10], default: 10 } },
+  { resolution: { values: ['480p', '720p'], default: '480p' } },
+  { imageUrls: { min: 20, max: 20 } },
+  { videoUrls: { min: 2, max: 2 } },
+  { options: Object.fromEntries(Object.entries(many).slice(0, 50)) },
+  { options: { [`a${'B1'.repeat(19)}c`]: { type: 'boolean' } } },
+  steps({ min: 3, max: 3, default: 3 }),
+  steps({ values: [1, 2], default: 2 }),
+  { options: { scale: { type: 'number', values: [0.5, 1.5], default: 1.5 } } },
+  style({ values: ['natural', 'anime'], default: 'anime' }),
+  style({ maxCharacters: 4, default: 'film' }),
+];
+for (const input of valid) {
+  test(`an input is valid with ${JSON.stringify(input).slice(0, 100)}`, () => assert.deepEqual(errorsOf(input), []));
+}
+
+test('the name of an option has letters and digits only, at most forty, and begins with a lower-case letter', () => {
+  for (const name of ['Style', '1st', 'my_style', 'style-1', 'ä', `a${'b'.repeat(40)}`])
+    assert.deepEqual(errorsOf({ options: { [name]: { type: 'boolean' } } }), [
+      `models[0].input.options.${name}: must be 1 to 40 letters or digits, beginning with a lower-case letter`,
+    ]);
+});
+
 for (const [input, ...errors] of invalid) {
   test(`an input is refused with: ${errors.join('; ').slice(0, 120)}`, () => {
     const prefix = 'models[0].input';

@@ -13,3 +13,25 @@ test('amounts are counted in the unit of the payment provider, which is not alwa
     ['UGX', 2],
   ]);
 });
+
+test('every currency without decimals, or with three, is counted so', () => {
+  const whole = [
+    'BIF',
+    'CLP',
+    'DJF',
+    'GNF',
+    'JPY',
+    'KMF',
+    'KRW',
+    'MGA',
+    'PYG',
+    'RWF',
+    'VND',
+    'VUV',
+    'XAF',
+    'XOF',
+    'XPF',
+  ];
+  assert.deepEqual(new Set(whole.map(minorDigits)), new Set([0]));
+  assert.deepEqual(new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND'].map(minorDigits)), new Set([3]));
+});

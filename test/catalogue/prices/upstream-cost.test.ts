@@ -30,7 +30,8 @@ test('what is no plain decimal, is negative, finer than a millionth or too large
 
 test('a rule without any price is refused, for unknown is not free', () => {
   assert.equal(costRuleSchema.safeParse({ currency: 'USD' }).success, false);
-  assert.equal(costRuleSchema.safeParse({ perJob: 0, currency: 'usd' }).success, false);
+  for (const currency of ['usd', 'USDT', 'xUSD', 'US'])
+    assert.equal(costRuleSchema.safeParse({ perJob: 0, currency }).success, false, currency);
   assert.equal(costRuleSchema.parse({ perJob: 0 }).currency, 'USD');
 });
 

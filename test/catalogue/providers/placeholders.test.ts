@@ -104,6 +104,11 @@ describe('placeholders', () => {
       'the placeholder image takes a number from 1 to 9999',
       'the placeholder width takes a number from 1 to 9999',
     ]);
+    const edges = { a: '{{image:9999}}', b: '{{video:10000}}', c: '{{frames:4x}}', d: '{{height:x4}}' };
+    assert.deepEqual(
+      placeholderProblems(edges),
+      ['video', 'frames', 'height'].map((name) => `the placeholder ${name} takes a number from 1 to 9999`),
+    );
     assert.match(inherited ?? '', /^unknown placeholder, allowed: prompt, negativePrompt/);
     assert.deepEqual(others, []);
   });

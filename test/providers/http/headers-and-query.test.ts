@@ -70,6 +70,9 @@ test('a token for Google Cloud is signed with the key of the service account, wh
     iat: 1_699_999_995,
     exp: 1_700_003_595,
   });
+  const unnamed = new Map([['account', () => JSON.stringify({ ...keyFile, private_key_id: undefined })]]);
+  const [withoutId = ''] = (secretHeadersOf(auth, { named: unnamed })['authorization'] ?? '').slice(7).split('.');
+  assert.deepEqual(decoded(withoutId), { alg: 'RS256', typ: 'JWT' });
   const signed = Buffer.from(`${head}.${claims}`);
   assert.ok(verify('RSA-SHA256', signed, publicKey, Buffer.from(signature, 'base64url')));
 });

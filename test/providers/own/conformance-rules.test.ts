@@ -65,7 +65,7 @@ test('each broken rule is found, also in one answer of several, and no other one
     ['progress', -1],
     ['progress', 101],
     ['cost.micros', { micros: -1, currency: 'EUR' }],
-    ['cost.currency', { micros: 1, currency: 'credits' }],
+    ...['credits', 'EURO', 'xEUR'].map((currency) => ['cost.currency', { micros: 1, currency }] as const),
   ] as const) {
     const outcome = outcomesOf(record({ [field.split('.')[0] ?? '']: value }))['record-fields'];
     assert.ok(outcome?.startsWith(`${field}: `), `${field} ${outcome}`);

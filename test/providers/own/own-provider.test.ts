@@ -164,6 +164,7 @@ describe('an answer to PUT', () => {
     [422, error('image_invalid'), { kind: 'refused', error: 'image' }],
     [422, error('input_invalid'), { kind: 'refused', error: 'input' }],
     [413, error('too_large'), { kind: 'refused', error: 'upstream' }],
+    [413, error('image_invalid'), { kind: 'refused', error: 'image' }],
     [400, error('constructor'), { kind: 'refused', error: 'upstream' }],
     [404, error('model_unknown'), { kind: 'refused', error: 'upstream' }],
     [422, { detail: 'not the protocol' }, { kind: 'unknown' }],
@@ -196,7 +197,12 @@ describe('the record of a job', () => {
       { status: 'running', progress: 12.5 },
       { state: 'running', progress: 12.5 },
     ],
+    [
+      { status: 'running', progress: 100 },
+      { state: 'running', progress: 100 },
+    ],
     [{ status: 'running', progress: 101 }, { state: 'running' }],
+    [{ status: 'running', progress: -1 }, { state: 'running' }],
     [{ status: 'percolating' }, { state: 'running' }],
     [{ status: 'succeeded', error: null }, { state: 'succeeded' }],
     [
@@ -210,7 +216,13 @@ describe('the record of a job', () => {
     ],
     [{ status: 'succeeded', cost: { micros: -1, currency: 'EUR' } }, { state: 'succeeded' }],
     [{ status: 'succeeded', cost: { micros: 0.5, currency: 'EUR' } }, { state: 'succeeded' }],
-    [{ status: 'succeeded', cost: { micros: 1, currency: 'credits' } }, { state: 'succeeded' }],
+    ...['credits', 'EURO', 'xEUR'].map(
+      (currency) => [{ status: 'succeeded', cost: { micros: 1, currency } }, { state: 'succeeded' }] as const,
+    ),
+    [
+      { status: 'failed', error: { code: 'internal' } },
+      { state: 'failed', error: { kind: 'upstream', code: 'internal', detail: '' } },
+    ],
     [
       { status: 'failed', ...error('internal'), cost: { micros: 12, currency: 'EUR' } },
       { state: 'failed', error: { kind: 'upstream', code: 'internal', detail: 'words' }, cost },

@@ -79,6 +79,9 @@ test('the values of a task have its input, its size by the parameters, and its n
     size: { widthPx: 832, heightPx: 480 },
     fps: 16,
   });
+  // The size is that of 480p, and the task is one of 720p.
+  const { size } = valuesOf({ width: 832, height: 480, resolution: '480p' });
+  assert.deepEqual(size, { widthPx: 1248, heightPx: 736 });
 });
 
 test('an input without addresses has every other field', () => {

@@ -71,6 +71,41 @@ const requests: Readonly<Record<string, readonly [body: object, input: object]>>
     {},
   ],
   'words alone, as chat APIs send them': [{ content: 'a lighthouse' }, {}],
+  'words in several items, each a line': [
+    { content: ['a lighthouse', text('at night')] },
+    { prompt: 'a lighthouse\nat night' },
+  ],
+  'null for what an item leaves out': [
+    { content: [{ text: 'a lighthouse', image_url: null, video_url: null, audio_url: null, role: null }] },
+    {},
+  ],
+  'a command without a value before another one, and one within a word': [
+    { content: [text('a fox--dur 6 --dur --seed 3')] },
+    { prompt: 'a fox--dur 6 --dur', duration: 5, seed: 3 },
+  ],
+  'a fraction and a zero in the text': [
+    { content: [text('a lighthouse --dur 5.4 --seed 0')] },
+    { duration: 5, seed: 0 },
+  ],
+  'numbers and booleans as text': [
+    {
+      seed: '3',
+      generate_audio: 'false',
+      watermark: 'false',
+      draft: 'false',
+      framespersecond: '24',
+      return_last_frame: 'true',
+    },
+    { seed: 3, generateAudio: false, options: { returnLastFrame: true } },
+  ],
+  'an option by our name beside one by that of Ark': [
+    { options: { returnLastFrame: true }, camera_fixed: true },
+    { options: { returnLastFrame: true, cameraFixed: true } },
+  ],
+  'fifty items, and an end user of 128 characters': [
+    { content: Array.from({ length: 50 }, () => text('a')), safety_identifier: 'u'.repeat(128) },
+    { prompt: Array.from({ length: 50 }, () => 'a').join('\n') },
+  ],
   'an image whose address is no object, and items without a type': [
     { content: [{ text: 'a lighthouse' }, { image_url: picture }] },
     { firstFrameUrl: picture, ratio: 'adaptive' },
@@ -208,6 +243,29 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
     'content[1].image_url.url',
     /http/,
   ],
+  'an asset of Ark in an item whose address is no object': [
+    { content: [text('a'), { image_url: 'asset://1' }] },
+    'content[1].image_url',
+    /http/,
+  ],
+  'an asset of Ark beside another image': [
+    { content: [text('a'), image(picture, 'reference_image'), image('asset://1', 'reference_image')] },
+    'content[2].image_url.url',
+    /http/,
+  ],
+  'an item without its words': [{ content: [text('a'), { type: 'text' }] }, 'content[1].text', /is required/],
+  'an item without a type that has two fields': [
+    { content: [{ text: 'a', image_url: picture }] },
+    'content[0].type',
+    /is required/,
+  ],
+  'more than fifty items': [{ content: Array.from({ length: 51 }, () => text('a')) }, 'content', /at most 50 items/],
+  'the name of a command as a field': [{ dur: 99 }, 'dur', /must be 4 to 15 seconds/],
+  'the last frame of a model that does not store it': [
+    { model: 'plain', return_last_frame: true },
+    'return_last_frame',
+    /leave it out or send false/,
+  ],
   'an item without its URL': [{ content: [text('a'), { type: 'image_url' }] }, 'content[1].image_url', /is required/],
   'an item of another type': [
     { content: [{ type: 'draft_task' }] },
@@ -220,6 +278,7 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
     /data URL in base64/,
   ],
   'an invalid address for the callback': [{ callback_url: 'ftp://x' }, 'callback_url', /http/],
+  'a long end user': [{ safety_identifier: 'u'.repeat(129) }, 'safety_identifier', /128/],
   'an end user of several lines': [{ safety_identifier: 'a\nb' }, 'safety_identifier', /plain text/],
 };
 

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../../../src/catalogue/file/read-catalogue-file.ts';
+import { indexModelsByName } from '../../../../src/catalogue/models/model.ts';
 import { createTaskRequestParser, translateAndParseRequest } from '../../../../src/tasks/accept/parse-task-request.ts';
 import { presentKieTask } from '../../../../src/api/dialects/kie/kie-record.ts';
-import { translateKieRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
+import { hintIfKieRequest, translateKieRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
+
+import { rich } from '../openai/openai-stage.ts';
 
 const catalogue = builtInCatalogue();
 const { models } = catalogue;
@@ -242,4 +245,33 @@ test('their spelling goes before ours; ours counts where theirs is missing', () 
   assert.equal(ratioOf({ aspect_ratio: '9:16', ratio: '1:1' }), '9:16');
   assert.equal(ratioOf({ aspect_ratio: null, ratio: '1:1' }), '1:1');
   assert.equal(ratioOf({ aspect_ratio: null }), '16:9');
+});
+
+test('what the model of a request sells is not refused, and everything else still is', () => {
+  const own = indexModelsByName([{ ...rich, lastFrame: true }]);
+  const refuse = () => undefined;
+  const parseOwn = createTaskRequestParser({
+    offer: { models: own },
+    refuseMediaUrl: refuse,
+    refuseCallbackUrl: refuse,
+  });
+  const errorsOf = (model: string, input: object) => {
+    const body = { model, input: { prompt: 'A cat', ...input } };
+    const parsed = translated(body, { ...catalogue, models: own }, parseOwn);
+    return parsed.ok ? [] : parsed.errors.map(({ path }) => path);
+  };
+  for (const model of ['rich', 'studio/rich']) {
+    for (const taken of [{ return_last_frame: true }, { first_frame_url: image }, { reference_video_urls: [image] }])
+      assert.deepEqual(errorsOf(model, taken), []);
+    assert.deepEqual(errorsOf(model, { web_search: true, image_url: image }), ['input.image_url', 'input.web_search']);
+  }
+});
+
+test('a native request for an alias, or for a name of kie.ai that is not sold, is known as one of kie.ai', () => {
+  const ours = { ...rich, model: 'bytedance/ours', aliases: ['studio/rich'] };
+  const hintFor = (model: unknown, input: object = { prompt: 'A cat' }) =>
+    hintIfKieRequest({ model, input }, indexModelsByName([ours]));
+  for (const model of ['studio/rich', 'bytedance/theirs']) assert.match(hintFor(model) ?? '', /^this is a request in/);
+  assert.match(hintFor('bytedance/ours', { aspect_ratio: '9:16' }) ?? '', /^this is a request in/);
+  for (const model of ['bytedance/ours', 'veo', 7]) assert.equal(hintFor(model), undefined);
 });

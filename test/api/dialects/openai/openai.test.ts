@@ -21,7 +21,9 @@ describe('every documented failure of a create', () => {
 
 describe('a video', () => {
   test('is described until its end, with the pause between two polls', async () => {
-    const id = await created(post({ ...least, seconds: '4', size: '1280x720' }));
+    const answer = await post({ ...least, seconds: '4', size: '1280x720' });
+    assert.equal(answer.headers['openai-poll-after-ms'], '2000');
+    const id = String(read(answer)['id']);
     const waiting = await send('GET', `/v1/videos/${id}`);
     assert.equal(waiting.headers['openai-poll-after-ms'], '2000');
     const shown = read(waiting);
@@ -167,6 +169,18 @@ describe('the other paths', () => {
     );
     assert.equal(read(await send('GET', '/v1/models/studio%2Frich'))['id'], 'studio/rich');
     assertFailure(await send('GET', '/v1/models/sora-2'), 'model_not_found');
+  });
+
+  test('a model that no worker can generate is neither listed nor retrieved', async (t) => {
+    const { database, deps } = service();
+    const apart = await startHttpService({ database, catalogue: deps.catalogue, isSold: (model) => model === 'plain' });
+    t.after(() => apart.close());
+    const headers = { authorization: `Bearer ${account().key}` };
+    const get = (path: string) => apart.send('GET', path, { headers });
+    const plain = { id: 'plain', object: 'model', created: 0, owned_by: 'plain' };
+    assert.deepEqual(read(await get('/v1/models')), { object: 'list', data: [plain] });
+    assert.deepEqual(read(await get('/v1/models/plain')), plain);
+    assertFailure(await get('/v1/models/rich'), 'model_not_found');
   });
 
   for (const path of [

@@ -101,6 +101,17 @@ export const translated: Readonly<Record<string, readonly [body: object, input: 
     { user: 'user-1', session_id: 's', trace: { trace_id: 't' }, frame_images: [], input_references: [], size: null },
     {},
   ],
+  'null for every field that was left out': [
+    Object.fromEntries(
+      [
+        ...['duration', 'resolution', 'aspect_ratio', 'frame_images', 'input_references', 'generate_audio', 'seed'],
+        ...['callback_url', 'provider', 'previous_job_id', 'creativity', 'upscale_factor', 'user'],
+      ].map((name) => [name, null]),
+    ),
+    {},
+  ],
+  'null for the parameters of the model': [{ provider: { options: { videogen: null } } }, {}],
+  'null for the options of a provider': [{ provider: { options: null } }, {}],
 };
 
 export const refused: Readonly<Record<string, readonly [body: object, path: string, message: RegExp]>> = {
@@ -180,5 +191,11 @@ export const refused: Readonly<Record<string, readonly [body: object, path: stri
   'a routing preference': [{ provider: { order: ['x'] } }, 'provider.order', /^unknown field$/],
   'a continued video': [{ previous_job_id: 'x' }, 'previous_job_id', /^continuing a video is not supported; leave/],
   upscaling: [{ upscale_factor: 2 }, 'upscale_factor', /^upscaling is not supported/],
+  'a higher creativity': [{ creativity: 1 }, 'creativity', /^upscaling is not supported/],
+  'more than fifty frames': [
+    { frame_images: Array.from({ length: 51 }, () => image) },
+    'frame_images',
+    /^must have at most 50 items$/,
+  ],
   'a callback to no URL': [{ callback_url: 'x' }, 'callback_url', /^must be an http or https URL/],
 };
