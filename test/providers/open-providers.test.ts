@@ -97,6 +97,8 @@ test('a job is followed at its own upstream only, with the settings in force', (
   const [entry] = catalogue.models.get('film')?.tiers.flat() ?? [];
   const terms = entry && providers.ofEntry(entry)?.terms;
   assert.ok(terms);
+  // Jobs with the same terms share the requests of one poller.
+  assert.equal(providers.ofEntry(entry)?.poller, providers.ofJob({ provider: 'studio', config: terms })?.poller);
   const isFollowed = (config: unknown, provider = 'studio') => providers.ofJob({ provider, config }) !== undefined;
   assert.equal(isFollowed(terms), true);
   assert.deepEqual(opened.at(-1)?.credentials(), { authorization: 'Bearer secret' });
@@ -112,6 +114,11 @@ test('a job is followed at its own upstream only, with the settings in force', (
   ] as const) {
     catalogue = catalogueWith(changed);
     assert.equal(isFollowed(terms), follows, JSON.stringify(changed));
+  }
+  for (const pollsPerSecond of [3, 4]) {
+    catalogue = catalogueWith({ ...studio, pollsPerSecond });
+    const provider = providers.ofJob({ provider: 'studio', config: terms })?.provider;
+    assert.equal(provider?.runs === 'upstream' && provider.maxPollsPerSecond, pollsPerSecond);
   }
   catalogue = catalogueWith(studio, 'renamed');
   assert.equal(isFollowed(terms), false);

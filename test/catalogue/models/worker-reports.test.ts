@@ -163,6 +163,19 @@ test('a worker that reported long ago does not count', async (t) => {
   assert.equal(isSold('first'), true);
 });
 
+test('a report replaces the earlier one of its worker and queue, and counts from then on', async () => {
+  const [workerId, queue] = [randomUUID(), 'generation'] as const;
+  const second = { workerId, queue, models: ['second'], refusal: 'no key' };
+  await saveReportAndDeleteOld(database.db, { workerId, queue, models: ['first'], refusal: undefined });
+  const text = `update worker_reports set seen_at = now() - interval '31 seconds' where worker_id = $1`;
+  await database.db.run({ name: 'test-report-age', text }, [workerId]);
+  const ofWorker = async () => (await listLiveWorkerReports(database.db)).filter((one) => one.workerId === workerId);
+  assert.deepEqual(await ofWorker(), []);
+  await saveReportAndDeleteOld(database.db, second);
+  assert.deepEqual(await ofWorker(), [second]);
+  await deleteReportsOfWorker(database.db, workerId);
+});
+
 test('a worker that stops deletes its own reports, and each report deletes those of workers that stopped a day ago', async () => {
   const reportOf = (workerId: string, queue: WorkerReport['queue'] = 'generation') =>
     saveReportAndDeleteOld(database.db, { workerId, queue, models: [], refusal: undefined });

@@ -142,6 +142,18 @@ test('a lost job is the one of its prompt and time that no other row has', async
   assert.deepEqual(await provider.recover(lost, signal), { kind: 'found', id: 'ours' });
 });
 
+test('a lost job has no list yet where the answer to its own address is 404, and any other 404 proves nothing', async () => {
+  for (const [path, status, afterMs] of [
+    ["'/jobs?name=' & jobKey", 404, 2_000],
+    ["'/jobs?name=' & jobKey", 403, 15_000],
+    ["'/jobs'", 404, 15_000],
+  ] as const) {
+    const file = shippedFile('kie', { find: { path, id: 'body.ids' } });
+    const found = await httpProvider(file, answering(status, {})).recover(lostCall(request), signal);
+    assert.deepEqual(found, { kind: 'later', afterMs }, `${status} ${path}`);
+  }
+});
+
 describe('a status request', () => {
   const openrouter = async (body: JsonObject) =>
     await statusOf(httpProvider(shippedFile('openrouter'), answering(200, body)), job);

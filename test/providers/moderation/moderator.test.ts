@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { moderationSchema } from '../../../src/catalogue/file/moderation-schema.ts';
 import {
@@ -132,6 +133,24 @@ test('a model has the hook of the installation, its own, or none', async () => {
   assert.equal(none.checks('videogen-2.0-fast'), false);
   assert.deepEqual(await check(none, { prompt: 'blood' }), { kind: 'allowed' });
   assert.equal(fake.received.length, 1);
+});
+
+test('the hook of a model has a model, a time limit and a handling of errors of its own', async (t) => {
+  const own = { shape: 'openai', url: fake.openai, model: 'their-model', onError: 'allow', timeoutSeconds: 3 };
+  const moderator = moderatorWith({}, own);
+  assert.deepEqual(await check(moderator), { kind: 'allowed' });
+  assert.deepEqual(fake.received[0]?.body, { model: 'their-model', input: prompt });
+  fake.answerWith(() => undefined);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const verdicts: unknown[] = [];
+  const checked = check(moderator).then((verdict) => verdicts.push(verdict));
+  await untilTurn('the request', () => fake.received.length > 1);
+  t.mock.timers.tick(2_999);
+  await nextTurn();
+  assert.deepEqual(verdicts, []);
+  t.mock.timers.tick(1);
+  await checked;
+  assert.deepEqual(verdicts, [{ kind: 'allowed' }]);
 });
 
 const json = (value: unknown) => (response: ServerResponse) =>

@@ -11,6 +11,7 @@ import { isPosterSizedJpeg } from '../../../src/media/ffmpeg/poster.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { discImage, filmed, framesOf, generationRequest, pinnedFfmpeg } from './render-support.ts';
 
@@ -113,7 +114,8 @@ test('a renderer that dies decides nothing about the task, so it is tried again'
 });
 
 test('[[reject]] is refused without rendering', async (t) => {
-  await assert.rejects(followed(t, 'A boat [[reject]]', never), fault('content_rejected', false));
+  for (const spelled of ['[[reject]]', '[[ Reject ]]', '[[REJECT]]'])
+    await assert.rejects(followed(t, `A boat ${spelled}`, never), fault('content_rejected', false));
 });
 
 test('[[crash]] is an internal fault, and trying again would not help', async (t) => {
@@ -140,6 +142,8 @@ test('[[instant]] gives a video that plays, and the poster made from it, without
     hasAudio: true,
   };
   assert.deepEqual(facts, expected);
+  const adaptive = await followed(t, '[[instant]]', never, { duration: 4, ratio: 'adaptive' });
+  assert.ok(adaptive.posterPath);
   assert.equal(await isPosterSizedJpeg(posterPath, facts), true);
 });
 
@@ -151,6 +155,30 @@ test('[[instant]] gives a video of the ordered length, sound and size', async (t
     (await followed(t, '[[instant]]', ffmpeg, { duration: 1, ratio: '9:16' })).path,
   );
   assert.deepEqual([tall.widthPx, tall.heightPx, tall.durationSeconds], [720, 1280, 1]);
+  const small = { duration: 1, resolution: '480p' } as const;
+  const { heightPx } = await checkAndMeasureVideo((await followed(t, '[[instant]]', ffmpeg, small)).path);
+  assert.equal(heightPx, 480);
+});
+
+test('no more films are rendered at a time than the limit', async (t) => {
+  const started: (() => void)[] = [];
+  const renderer: FfmpegRunner = () => new Promise((resolve) => void started.push(resolve));
+  const provider = createPreviewProvider({ ffmpeg: renderer, failures: true, concurrency: 1 });
+  const small = { duration: 1, resolution: '480p', generateAudio: false } as const;
+  const requests = [
+    generationRequest(await temporaryFolder(t), small),
+    generationRequest(await temporaryFolder(t), small),
+  ];
+  let begun = 0;
+  const films = requests.map((request) =>
+    filmed(provider, request, (progress) => void (begun += progress === 0 ? 1 : 0), open()),
+  );
+  for (const film of [1, 2]) {
+    await waitFor(`film ${film}`, () => (started.length === film ? true : undefined));
+    assert.equal(begun, film);
+    started.at(-1)?.();
+  }
+  await Promise.all(films);
 });
 
 test('[[slow 1s]] takes a second longer and shows progress meanwhile', async (t) => {

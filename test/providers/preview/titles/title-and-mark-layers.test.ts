@@ -33,6 +33,23 @@ test('a prompt without a word that can be drawn gives the name of the model', ()
     assert.equal(titleOf(prompt, 'a-model'), 'a-model', prompt);
 });
 
+test('a prompt of which half can be drawn is shown, and so is one of 130 characters as it is', () => {
+  assert.equal(titleOf('ab 漢字', 'm'), 'ab …');
+  assert.equal(titleOf('ab 漢字狐', 'm'), 'm');
+  const longest = `${'word '.repeat(25)}words`;
+  assert.equal(titleOf(longest, 'm'), longest);
+  assert.equal(titleOf(`${longest}s`, 'm'), `${'word '.repeat(25).trim()}…`);
+});
+
+test('titles are seen from the eighth frame on, until seven before the end', async () => {
+  const { titles } = await layersOf('A fox', frameSizesAt720p['16:9'], 96);
+  const time = { fromFrame: 7, frames: 82, fadeInFrames: 11, fadeOutFrames: 8 };
+  assert.deepEqual(
+    titles.map((layer) => layer.time),
+    [time, time],
+  );
+});
+
 test('a long prompt is cut at a word, and the title says so', () => {
   for (const prompt of ['word '.repeat(1000).trim(), 'w'.repeat(5000), 'a. '.repeat(1600).trim()]) {
     const title = titleOf(prompt, 'm');
