@@ -142,6 +142,18 @@ test('a lost job is the one of its prompt and time that no other row has', async
   assert.deepEqual(await provider.recover(lost, signal), { kind: 'found', id: 'ours' });
 });
 
+test('a lost job is found with its handle, in a list that is complete', async () => {
+  const found = async (body: JsonObject, id = 'body.ids') => {
+    const find = { path: "'/jobs'", id, handle: 'body.handle', complete: 'body.whole' };
+    return await httpProvider(shippedFile('kie', { find }), answering(200, body)).recover(lostCall(request), signal);
+  };
+  const [ids, handle] = [['7', null, ''], { at: 'x' }];
+  assert.deepEqual(await found({ ids, handle, whole: true }), { kind: 'found', id: '7', handle });
+  assert.deepEqual(await found({ id: 7, handle: 'x', whole: true }, 'body.id'), { kind: 'found', id: '7' });
+  for (const whole of [false, 'true', null])
+    assert.deepEqual(await found({ ids, handle, whole }), { kind: 'later', afterMs: 15_000 });
+});
+
 test('a lost job has no list yet where the answer to its own address is 404, and any other 404 proves nothing', async () => {
   for (const [path, status, afterMs] of [
     ["'/jobs?name=' & jobKey", 404, 2_000],

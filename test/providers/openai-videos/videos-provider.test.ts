@@ -183,7 +183,19 @@ describe('the record of a job', () => {
     [{ status: 'failed', error: { code: null, message: 'no memory' } }, failed('failed', 'no memory')],
     [{ status: 'failed', error: { code: 500, message: 'no memory' } }, failed('500', 'no memory')],
     [{ status: 'failed', error: null }, failed('failed')],
-    [{ status: 'failed', error: { message: 'blocked: nsfw' } }, failed('failed', 'blocked: nsfw', 'content')],
+    ...[
+      'blocked: nsfw',
+      'content policy',
+      'Content_Policy',
+      'moderated',
+      'Safety system',
+      'sensitive words',
+      'Sentinel',
+    ]
+      .concat(`${'x'.repeat(996)}nsfw`)
+      .map((message) => [{ status: 'failed', error: { message } }, failed('failed', message, 'content')] as const),
+    [{ status: 'failed', error: { message: `${'x'.repeat(997)}nsfw` } }, failed('failed', `${'x'.repeat(997)}nsfw`)],
+    [{ status: 'failed', error: { code: 'sentinel_block', message: 'no' } }, failed('sentinel_block', 'no', 'content')],
     [
       { status: 'completed', usage: { cost: 0.123_456_7 } },
       { ...video, cost },
@@ -303,6 +315,15 @@ for (const [name, recordOf] of Object.entries(relayIds))
     assert.deepEqual(warned, [['job id found under another name', name]]);
     assert.equal((await statusOf(provider, jobOf(request, 'job-1'))).state, 'succeeded');
   });
+
+test('an id that cannot be a part of an address is none', async (t) => {
+  const { deps } = await stage(t, 'generic');
+  const kindOf = async (id: string) =>
+    (await createVideosProvider({ ...deps, client: answering(200, { id }) }).submit(jobRequest(), signal)).kind;
+  for (const id of ['a.b:c=d~e-f_1', '-', '_.', '7']) assert.equal(await kindOf(id), 'accepted', id);
+  for (const id of ['a/b', 'a b', '.a', '..', 'a?b', 'a#b', 'a%2Fb', '\u00e9'])
+    assert.equal(await kindOf(id), 'unknown', id);
+});
 
 test('an id that is a number names its job in digits', async (t) => {
   const { deps } = await stage(t, 'generic');
