@@ -71,7 +71,7 @@ describe('placeholders', () => {
   }
 
   test('that stand beside other text, or are none, stay as they are', () => {
-    const template = { a: 'x {{seed}}', b: '{{ seed }}', c: '{{}}', d: 1, e: null, f: true };
+    const template = { a: 'x {{seed}}', x: '{{seed}} x', b: '{{ seed }}', c: '{{}}', d: 1, e: null, f: true };
     assert.deepEqual(fillPlaceholders(template, task), template);
   });
 

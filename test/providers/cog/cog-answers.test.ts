@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
+import type { UpstreamAnswer, UpstreamClient } from '../../../src/providers/provider-contract.ts';
+import { untilTurn } from '../../support/until-turn.ts';
 import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { jobRequest } from '../contract/job-request.ts';
@@ -46,6 +49,37 @@ describe('a prediction that an earlier attempt has begun', () => {
     const found = await joined(t, 201, '{"status":"processing"}');
     assert.deepEqual(found, { end: 'lost', reports: [], starts: 0 });
   });
+});
+
+test('a server is not asked for its health any more once it has answered', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
+  const answerOf = (body: string) => ({ status: 200, headers: {}, body: Buffer.from(body) });
+  let [checks, isHeld] = [0, false];
+  let respond: (answer: UpstreamAnswer) => void = () => assert.fail('no prediction was requested');
+  const call: UpstreamClient['call'] = async (_method, path) => {
+    if (path === '/health-check') {
+      checks += 1;
+      return answerOf('{"status":"STARTING"}');
+    }
+    isHeld = true;
+    return await new Promise((resolve) => (respond = resolve));
+  };
+  const provider = createCogProvider({ ...deps, client: { call, download: () => assert.fail('not used') } });
+  const { signal } = new AbortController();
+  const to = { workFolder: await temporaryFolder(t), signal, onStarted: () => assert.fail('it is starting') };
+  const running = provider.run(jobRequest(), () => undefined, to);
+  await untilTurn('the request', () => isHeld);
+  t.mock.timers.tick(5_000);
+  await untilTurn('a check', () => checks === 1);
+  await nextTurn();
+  respond(answerOf('{"status":"failed","error":"no"}'));
+  assert.equal((await running).kind, 'failed');
+  for (let turns = 0; turns < 5; turns += 1) {
+    t.mock.timers.tick(5_000);
+    await nextTurn();
+  }
+  assert.equal(checks, 1);
 });
 
 test('an answer that is larger than any video fails the job, and is not lost and run again', async (t) => {

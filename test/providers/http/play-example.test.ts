@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { playExample } from '../../../src/providers/http/play-example.ts';
@@ -95,6 +97,11 @@ test('each difference from the example is named, and nothing else', async () => 
     [{ ...cancel, status: 500, means: 'runs_on' }, 'means unclear instead of runs_on'],
   ];
   const found = await played(cases.map(([exchange]) => exchange));
+  assert.deepEqual(
+    (await readdir(tmpdir())).filter((name) => name.startsWith('videogen-example-')),
+    [],
+    'the media of the example are deleted',
+  );
   assert.deepEqual(
     found.map(({ differences }) => differences),
     cases.map(([, ...differences]) => differences),

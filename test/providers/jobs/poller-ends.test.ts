@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
-import { missing, running, says, secondsOf, stage, unclear } from './poller-stage.ts';
+import { missing, running, says, secondsOf, stage, succeeded, unclear } from './poller-stage.ts';
 
 describe('a job that is missing', () => {
   test('soon after its acceptance is not visible yet', async (t) => {
@@ -81,6 +82,17 @@ describe('the signal of an attempt', () => {
     const requests = asked();
     assert.equal(secondsOf(requests, 'stopped').length, 0);
     assert.equal(secondsOf(requests, 'other').length, 10);
+  });
+
+  test('is left alone once the job has ended, for it may outlive many jobs', async (t) => {
+    const { follow, pass, say, ends } = stage(t);
+    const { signal } = new AbortController();
+    follow('job', { signal });
+    assert.equal(getEventListeners(signal, 'abort').length, 1);
+    say(async ({ ids }) => says(ids, () => succeeded));
+    await pass(1000);
+    assert.equal(ends.get('job')?.state, 'succeeded');
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
 
   test('that was aborted before sends no request', async (t) => {

@@ -198,6 +198,10 @@ test('an Idempotency-Key buys one task for any end user', async () => {
     answers.map((answer) => answer.headers['idempotency-replayed']),
     [undefined, 'true', 'true'],
   );
+  assert.deepEqual(
+    answers.map(({ body }) => body['replayed']),
+    [undefined, true, true],
+  );
   assert.equal(await balance(), 10_000 - 165);
 });
 

@@ -73,6 +73,16 @@ describe('a video', () => {
   });
 });
 
+test('a repeated create answers the same video, and shows that it charged nothing', async () => {
+  const { key } = await service().newAccount(10_000);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'once' };
+  const create = async () => read(await service().send('POST', '/v1/videos', { headers, body: JSON.stringify(least) }));
+  const first = await create();
+  assert.equal('replayed' in first, false);
+  assert.deepEqual(await create(), { ...first, replayed: true });
+  assert.deepEqual(await entryKinds(service().database.db, String(first['id'])), ['charge']);
+});
+
 test('videos are listed page by page in both orders', async () => {
   const { key } = await service().newAccount(10_000);
   const ids: string[] = [];
