@@ -63,9 +63,10 @@ test('a word for true or false is named only where that value is allowed', () =>
 });
 
 test('other words and numbers stand for nothing', () => {
-  for (const text of ['', 'large', '12', '12345', '72:12', '12345:720'])
+  for (const text of ['', 'large', '12', '12345', '72:12', '720:72', '72:720', '12345:720', '720:12345', '1280:720p'])
     assert.equal(resolutionFromSpelling(text), undefined);
-  for (const text of ['', 'round', '16', '12345:1']) assert.equal(ratioFromSpelling(text), undefined);
+  for (const text of ['', 'round', '16', '12345:1', '1:12345', ':1', '1:'])
+    assert.equal(ratioFromSpelling(text), undefined);
 });
 
 test('a value is suggested only if it is allowed, and a number only if it has the same digits', () => {
@@ -83,6 +84,11 @@ test('a value is suggested only if it is allowed, and a number only if it has th
     [said, `${' '.repeat(96)}720p`, `${must}; did you mean 720p?`],
     [said, `${' '.repeat(97)}720p`, must],
     [ratio, '16x9', 'must be one of 16:9, adaptive; did you mean 16:9?'],
+    ...['16*9', '16/9', '16-9', '16X9'].map(
+      (other) => [ratio, other, 'must be one of 16:9, adaptive; did you mean 16:9?'] as const,
+    ),
+    [ratio, '16x9x1', 'must be one of 16:9, adaptive'],
+    [ratio, 'a16x9', 'must be one of 16:9, adaptive'],
     [ratio, '16 × 9', 'must be one of 16:9, adaptive; did you mean 16:9?'],
     [ratio, 'adaptiv', 'must be one of 16:9, adaptive; did you mean adaptive?'],
     [notAmongMessage(['720p']), '720P', 'must be 720p'],
@@ -102,9 +108,12 @@ test('a model is suggested by its name in any case, or by the nearest one', () =
 
 test('a number in a text is suggested, and a fraction only where it is allowed', () => {
   const [any, whole] = [notNumberMessage('must be a number'), notNumberMessage('must be a number', true)];
-  for (const text of ['5', ' 5s ', '5 seconds', '05'])
+  for (const text of ['5', ' 5s ', '5 sec', '5secs', '5 second', '5 seconds', '5 S', '05'])
     for (const said of [any, whole]) assert.equal(said({ input: text }), 'must be a number; did you mean 5?');
   assert.equal(any({ input: '5.50' }), 'must be a number; did you mean 5.5?');
+  assert.equal(any({ input: '1234567890.123456' }), 'must be a number; did you mean 1234567890.123456?');
+  for (const input of ['12345678901', '5.1234567', 'a5', '5 seconds ago'])
+    assert.equal(any({ input }), 'must be a number');
   for (const input of ['5.5', 'five', '5m', '', [5]]) assert.equal(whole({ input }), 'must be a number');
   const seed = notSeedMessage(9);
   const must = 'must be a whole number from 0 to 9';
@@ -117,5 +126,5 @@ test('a number in a text is suggested, and a fraction only where it is allowed',
 test('an address alone is to be put into a list', () => {
   const said = notListMessage('must be a list');
   assert.equal(said({ input: ' HTTPS://a.example' }), 'must be a list; put the URL into an array');
-  for (const input of ['a.example', {}, 5]) assert.equal(said({ input }), 'must be a list');
+  for (const input of ['a.example', 'see https://a.example', {}, 5]) assert.equal(said({ input }), 'must be a list');
 });

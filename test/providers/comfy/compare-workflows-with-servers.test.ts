@@ -55,6 +55,8 @@ test('each workflow is compared with the classes of its server, which gets one r
       models: [
         model('wan', tier('comfy', './w.json'), tier('open', './good.json'), tier('off', './w.json')),
         model('ltx', tier('comfy', './good.json')),
+        // It shares the pool of the first one, and its workflow.
+        model('another', [{ ...tier('comfy', './w.json')[0], model: 'wan' }]),
       ],
     },
     '/x/w.json': misspelt,
