@@ -99,6 +99,10 @@ test('a job is followed at its own upstream only, with the settings in force', (
   assert.ok(terms);
   // Jobs with the same terms share the requests of one poller.
   assert.equal(providers.ofEntry(entry)?.poller, providers.ofJob({ provider: 'studio', config: terms })?.poller);
+  const pollsPerSecondNow = () => {
+    const open = providers.ofJob({ provider: 'studio', config: terms });
+    return open?.provider.runs === 'upstream' ? open.provider.maxPollsPerSecond : undefined;
+  };
   const isFollowed = (config: unknown, provider = 'studio') => providers.ofJob({ provider, config }) !== undefined;
   assert.equal(isFollowed(terms), true);
   assert.deepEqual(opened.at(-1)?.credentials(), { authorization: 'Bearer secret' });
@@ -117,8 +121,7 @@ test('a job is followed at its own upstream only, with the settings in force', (
   }
   for (const pollsPerSecond of [3, 4]) {
     catalogue = catalogueWith({ ...studio, pollsPerSecond });
-    const provider = providers.ofJob({ provider: 'studio', config: terms })?.provider;
-    assert.equal(provider?.runs === 'upstream' && provider.maxPollsPerSecond, pollsPerSecond);
+    assert.equal(pollsPerSecondNow(), pollsPerSecond);
   }
   catalogue = catalogueWith(studio, 'renamed');
   assert.equal(isFollowed(terms), false);

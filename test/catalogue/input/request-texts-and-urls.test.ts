@@ -39,7 +39,7 @@ test('an address of at most 8,192 characters that is not refused is taken', () =
       'https://media.example/\u0085',
     ]
       .concat(['https://media.example/\0', 'https://media.example/\ud800'])
-      .map((url) => [url, 'must not contain white space or control characters'] as const),
+      .map((spaced) => [spaced, 'must not contain white space or control characters'] as const),
   ] as const)
     for (const isMedia of [false, true]) assert.equal(messageOf(url, isMedia), message, JSON.stringify(url));
 });

@@ -248,7 +248,9 @@ test('their spelling goes before ours; ours counts where theirs is missing', () 
 });
 
 test('what the model of a request sells is not refused, and everything else still is', () => {
-  const own = indexModelsByName([{ ...rich, lastFrame: true }]);
+  const [standard = assert.fail()] = models.values();
+  const { model: name, aliases = [], input: richInput } = rich;
+  const own = new Map([[name, { ...standard, model: name, aliases, input: richInput, lastFrame: true }]]);
   const refuse = () => undefined;
   const parseOwn = createTaskRequestParser({
     offer: { models: own },

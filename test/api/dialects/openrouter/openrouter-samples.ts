@@ -103,10 +103,12 @@ export const translated: Readonly<Record<string, readonly [body: object, input: 
   ],
   'null for every field that was left out': [
     Object.fromEntries(
-      [
-        ...['duration', 'resolution', 'aspect_ratio', 'frame_images', 'input_references', 'generate_audio', 'seed'],
-        ...['callback_url', 'provider', 'previous_job_id', 'creativity', 'upscale_factor', 'user'],
-      ].map((name) => [name, null]),
+      (
+        'duration resolution aspect_ratio frame_images input_references generate_audio seed callback_url ' +
+        'provider previous_job_id creativity upscale_factor user'
+      )
+        .split(' ')
+        .map((name) => [name, null]),
     ),
     {},
   ],
