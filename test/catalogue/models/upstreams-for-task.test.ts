@@ -46,6 +46,12 @@ test('the order is the same every time, and a provider that was used leaves the 
   }
 });
 
+test('the order of a task is the same in every release, because workers of two releases may try it', () => {
+  const entries = ['a', 'b', 'c', 'd'].map((name, index) => entry(name, { weight: index + 1 }));
+  const orders = ['task-1', 'task-2', 'task-3'].map((taskId) => orderOf(taskId, entries).join(''));
+  assert.deepEqual(orders, ['abdc', 'dbac', 'bcad']);
+});
+
 test('tiers keep their order, without entries that do not take the input and without tiers that are empty', () => {
   const tiers = [[entry('a', onlyEight)], [entry('b'), entry('c', onlyEight)], [entry('d', onlyFive)]];
   const routes = untriedTiersForTask({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
