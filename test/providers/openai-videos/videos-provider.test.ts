@@ -207,7 +207,7 @@ describe('the record of a job', () => {
     [{ status: 'completed', usage: { cost: -1 } }, video],
   ];
   for (const [record, expected] of cases)
-    test(`${JSON.stringify(record)} reads ${JSON.stringify(expected)}`, async (t) => {
+    test(`${JSON.stringify(record).slice(0, 120)} reads ${JSON.stringify(expected).slice(0, 120)}`, async (t) => {
       const { deps } = await stage(t, 'generic');
       const warn = (event: string, detail: string) => assert.fail(`${event}: ${detail}`);
       const provider = createVideosProvider({ ...deps, client: answering(200, { id: job.id, ...record }), warn });
