@@ -130,11 +130,6 @@ test('an expression whose process was held up between its steps still has its va
   assert.ok(reads > 3, 'the first evaluation was over time');
 });
 
-test('an expression may have 4,000 characters', async () => {
-  const text = 'x'.repeat(4000 - 2);
-  assert.equal(await value(`'${text}'`), text);
-});
-
 describe('at load an expression is refused', () => {
   const cases: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
     ['with an unfinished sentence', 'body.', /at character 5/],
