@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
-import { createKeyWithinAllLimits, listApiKeysAfter, maxActiveKeys } from '../../../src/accounts/keys/keys.ts';
+import {
+  createKeyAs,
+  createKeyWithinAllLimits,
+  listApiKeysAfter,
+  maxActiveKeys,
+  revokeKeyAs,
+} from '../../../src/accounts/keys/keys.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { maxUnixMs } from '../../../src/api/core/request-fields.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
@@ -10,6 +17,7 @@ import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { assertSince } from '../../support/assert-since.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { plainRequest } from '../../support/service/http-service.ts';
+import { shell } from '../../support/service/person.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { useKeys } from './keys-stage.ts';
 
@@ -190,6 +198,31 @@ test('the keys of an account are listed for its export by their ids, page by pag
   const ids = await list(undefined, 10);
   assert.deepEqual([ids.length, ids], [3, ids.toSorted()]);
   assert.deepEqual([await list(undefined, 2), await list(ids[1], 2)], [ids.slice(0, 2), ids.slice(2)]);
+});
+
+test('the audit log has all that an operator gave to a key, and of a revocation the name and hint, once', async () => {
+  const { db } = service().database;
+  const { accountId } = await owner();
+  const actions = async () =>
+    (await listOperatorActions(db, { accountId, limit: 9 })).map(({ action, keyId, details }) => [
+      action,
+      keyId,
+      details,
+    ]);
+  const rules = { dialect: 'kie', models: ['videogen-2.0'], mergeRepeats: true, caps: { day: 7 } } as const;
+  const ruled = { name: 'ruled', scopes: ['tasks:read'], ...rules, expiresAt: maxUnixMs } as const;
+  const first = await createKeyAs(db, shell, { accountId, ...ruled });
+  const plain = { name: 'plain', scopes: ['tasks:write'] } as const;
+  const second = await createKeyAs(db, shell, { accountId, ...plain });
+  assert.ok(first?.kind === 'made' && second?.kind === 'made');
+  const [{ keyId, hint }, { keyId: plainId }] = [first.apiKey, second.apiKey];
+  for (let times = 0; times < 2; times += 1) assert.ok(await revokeKeyAs(db, shell, keyId));
+  const defaults = { dialect: 'native', models: null, mergeRepeats: false, caps: null, expiresAt: null };
+  assert.deepEqual(await actions(), [
+    ['keys.revoke', keyId, { name: 'ruled', hint }],
+    ['keys.create', plainId, { ...plain, ...defaults }],
+    ['keys.create', keyId, ruled],
+  ]);
 });
 
 test('403 every key endpoint needs keys:write', async () => {

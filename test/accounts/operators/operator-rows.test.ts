@@ -100,3 +100,19 @@ test('the use of keys is recorded in a batch, once a minute for each, and for no
     assert.deepEqual(await usedMs(db, 'api_keys'), { new: 0, recent: minuteMs, old: 0, other: null });
     assert.equal((await listApiKeys(db, accountId)).length, 4);
   }));
+
+test('a use of a key that cannot be recorded is no error, and later uses are recorded', () =>
+  rolledBack(database.db, async (db) => {
+    const accountId = await createAccount(db, { name: 'keys', credits: 0 });
+    const { keyId } = (await createKeyUnchecked(db, { accountId, name: 'used', scopes: [] })) ?? assert.fail();
+    let isDown = true;
+    const run: typeof db.run = (...statement) =>
+      isDown ? Promise.reject(new Error('the database is down')) : db.run(...statement);
+    const touches = createKeyTouches({ ...db, run }, 3_600_000);
+    touches.add(keyId);
+    await touches.drain();
+    isDown = false;
+    touches.add(keyId);
+    await touches.drain();
+    assert.deepEqual(await usedMs(db, 'api_keys'), { used: 0 });
+  }));
