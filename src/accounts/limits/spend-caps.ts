@@ -191,7 +191,8 @@ export function setSpendCapsAs(
     const before = await read();
     const answer = await setCapsInTransaction(transaction, accountId, subject, change);
     if (!answer || isDeepStrictEqual(await read(), before)) return { answer };
-    const details = { subject: subject.kind, subjectId: subject.id, ...change };
+    // The id as the database spells it.
+    const details = { subject: subject.kind, subjectId: subject.id.toLowerCase(), ...change };
     return { answer, done: { action: 'caps.set', accountId, details } };
   });
 }

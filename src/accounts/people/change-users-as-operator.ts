@@ -50,7 +50,9 @@ export function withdrawOperatorInvitationAs(db: Database, actor: Actor, linkId:
     const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);
     if (withdrawn === undefined) return { answer: (await wasWithdrawn(transaction, linkId)).exists };
     const { email, accountId } = withdrawn;
-    return { answer: true, done: { action: 'people.withdraw', accountId, details: { linkId, email } } };
+    // As the database spells it.
+    const details = { linkId: linkId.toLowerCase(), email };
+    return { answer: true, done: { action: 'people.withdraw', accountId, details } };
   });
 }
 

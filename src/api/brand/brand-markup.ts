@@ -25,11 +25,6 @@ export function brandLogoHtml(brand: Brand): Html {
   </svg>`;
 }
 
-export function brandLinks({ terms, privacy, support }: Brand): Html {
-  const links = Object.entries({ Terms: terms, Privacy: privacy, Support: support });
-  return html`${links.map(([text, href]) => href !== undefined && html`<a href="${href}" rel="noopener">${text}</a> `)}`;
-}
-
 /** The facts that the console's code needs, as the content of an attribute. */
 export function brandDataAttributeValue(brand: Brand): string {
   const { name, support, terms, privacy, buyCredits } = brand;
@@ -46,7 +41,6 @@ export function fillTemplate(template: string, brand: Brand, parts: Readonly<Rec
     brandName: escapeHtml(brand.name),
     brandHead: brandHead(brand).html,
     brandMark: brandLogoHtml(brand).html,
-    brandLinks: brandLinks(brand).html,
     ...parts,
   };
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_match, name: string) => known[name] ?? '');

@@ -98,6 +98,13 @@ test('200 the list shows every key of the account, active ones first, and never 
   for (const secret of [key, first.key, second.key, other.key, accountId]) assert.ok(!text.includes(secret));
 });
 
+test('200 a scope or a model that is named twice is one', async () => {
+  const { key } = await owner();
+  const [scope, model] = ['tasks:read', 'videogen-2.0'];
+  const twice = await made(post(key, '', { name: 'twice', scopes: [scope, scope], models: [model, model] }));
+  assert.deepEqual([twice.scopes, twice.models], [[scope], [model]]);
+});
+
 test('200 a key stops working when it expires', async () => {
   const { accountId, key } = await owner();
   const expireTime = Date.now() + 60_000;
@@ -287,6 +294,7 @@ for (const [body, path] of [
   [{ name: 'x', scopes: [] }, 'scopes'],
   [{ name: 'x', scopes: ['tasks:delete'] }, 'scopes[0]'],
   [{ name: 'x', scopes: 'tasks:read' }, 'scopes'],
+  [{ name: 'x', models: ['videogen-2.0', 'none'] }, 'models[1]'],
   [{ name: 'x', expireTime: 1_000 }, 'expireTime'],
   [{ name: 'x', expireTime: '2030-01-01' }, 'expireTime'],
   [{ name: 'x', expireTime: 1e17 }, 'expireTime'],

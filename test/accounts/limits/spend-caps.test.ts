@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount, lockAccount } from '../../../src/accounts/accounts.ts';
 import { createKeyWithinAllLimits, rotateAccountKey } from '../../../src/accounts/keys/keys.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import {
   type CapChange,
@@ -12,6 +13,7 @@ import {
   listSpendCapsOfAccount,
   setCapsInTransaction,
   setSpendCaps,
+  setSpendCapsAs,
 } from '../../../src/accounts/limits/spend-caps.ts';
 import { type Database, DatabaseUnavailableError, readRow } from '../../../src/platform/database/database.ts';
 import { acceptCappedTaskStatement } from '../../../src/tasks/accept/accept-statement.ts';
@@ -21,6 +23,7 @@ import { acceptWithRetry } from '../../../src/tasks/accept/accept-with-retry.ts'
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { settledOrBlocked } from '../../support/database/held-statement.ts';
+import { shell } from '../../support/service/person.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
 const price = 132;
@@ -281,6 +284,29 @@ test('removing a cap leaves those of other periods and subjects; a stranger has 
   assert.equal(await setSpendCaps(database.db, accountId, { kind: 'member', id: stranger }, { day: null }), false);
   assert.equal(await setSpendCaps(database.db, accountId, { kind: 'key', id: stranger }, { day: null }), false);
   assert.deepEqual(await caps(), left);
+});
+
+test('the audit log has the caps that an operator sets with their subject, unless they are set already', async () => {
+  const accountId = await newAccount();
+  const { by } = await newKey(accountId);
+  const [ofAccount, ofKey] = [
+    { kind: 'account', id: accountId },
+    { kind: 'key', id: by.keyId },
+  ] as const;
+  for (const [subject, change] of [
+    [ofAccount, { day: 3 }],
+    [ofAccount, { day: 3, month: null }],
+    [ofKey, { day: 3, total: 4 }],
+    [{ ...ofKey, id: by.keyId.toUpperCase() }, { day: null }],
+    [ofKey, { day: null, total: 4 }],
+  ] as const)
+    assert.ok(await setSpendCapsAs(database.db, shell, accountId, subject, change));
+  const actions = await listOperatorActions(database.db, { accountId, limit: 9 });
+  assert.deepEqual(actions.map(({ action, details }) => [action, details]).toReversed(), [
+    ['caps.set', { subject: 'account', subjectId: accountId, day: 3 }],
+    ['caps.set', { subject: 'key', subjectId: by.keyId, day: 3, total: 4 }],
+    ['caps.set', { subject: 'key', subjectId: by.keyId, day: null }],
+  ]);
 });
 
 const findCapped = (accountId: string) =>

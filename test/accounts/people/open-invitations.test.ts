@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
+import { listAllSecurityEvents } from '../../../src/accounts/people/security-events.ts';
 import type { Role } from '../../../src/accounts/people/role.ts';
 import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import {
+  createOneTimeLink,
   findLink,
   listInvitationsToEmail,
   listOperatorInvitations,
+  withdrawSetupLinks,
 } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -119,6 +123,9 @@ test('an invitation by an operator gives the requested role, a member by default
     assert.equal(status, 200, json.msg);
     const link = await findLink(service.database.db, String(json.data['url']).split('#')[1] ?? '');
     assert.deepEqual([link?.accountId, link?.role], [account, role], JSON.stringify(body));
+    const [action] = await listOperatorActions(service.database.db, { limit: 1 });
+    const details = { email: 'role@example.com', role: role ?? null, isOperator: 'isOperator' in body };
+    assert.deepEqual([action?.action, action?.accountId, action?.details], ['people.invite', account, details]);
   }
 });
 
@@ -134,6 +141,8 @@ test('the invitations to an e-mail are the open ones of all accounts, and no oth
   ];
   await invited('another@example.com', await otherAccount());
   await reset(email);
+  const [event] = await listAllSecurityEvents(service.database.db, { limit: 1 });
+  assert.deepEqual([event?.kind, event?.email, event?.details], ['link_made', email, { purpose: 'reset' }]);
   assert.deepEqual(
     (await listInvitationsToEmail(service.database.db, email)).map(({ linkId }) => linkId),
     open.map(({ linkId }) => linkId),
@@ -177,6 +186,15 @@ test('operators list the open invitations that make an operator, newest first, a
     'not one that makes an operator',
   );
   assert.equal(await isOpen(plain), true);
+  const actions = await listOperatorActions(service.database.db, { limit: 9 });
+  const withdrawals = actions.filter(({ action }) => action === 'people.withdraw');
+  assert.deepEqual(
+    withdrawals.map((action) => [action.accountId, action.details]),
+    [[accountId, { linkId: second.linkId, email: 'second@example.com' }]],
+  );
+  const setup = await createOneTimeLink(service.database.db, { purpose: 'setup', isOperator: true });
+  await withdrawSetupLinks(service.database.db);
+  assert.equal((await change('withdraw', { linkId: setup.linkId })).json.error, 'link_not_found', 'no invitation');
   assert.equal((await list())[0]?.['linkId'], first.linkId);
   const expire = 'update one_time_links set expires_at = now() where id = $1';
   await service.database.db.run({ name: 'test-expire-one', text: expire }, [first.linkId]);

@@ -130,9 +130,9 @@ test('200 a new account has its opening credits in the ledger, and a key makes i
 
 test('200 a key is made in the dialect that is asked for; the list and the audit log show it', async () => {
   const { accountId } = await service.newAccount(1_000);
-  const body = { accountId, name: 'theirs', dialect: 'kie' };
+  const body = { accountId, name: 'theirs', dialect: 'kie', scopes: ['tasks:read', 'tasks:read'] };
   const made = await dataOf(operator.ask('POST', '/api/admin/v1/keys', { body }));
-  assert.equal(made['dialect'], 'kie');
+  assert.deepEqual([made['dialect'], made['scopes']], ['kie', ['tasks:read']]);
   const { keys } = await dataOf(operator.ask('GET', '/api/admin/v1/keys', { query: { accountId } }));
   assert.deepEqual((keys as { dialect: string }[]).map(({ dialect }) => dialect).toSorted(), ['kie', 'native']);
   const { actions } = await dataOf(operator.ask('GET', '/api/admin/v1/audit', { query: { accountId } }));

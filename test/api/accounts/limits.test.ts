@@ -8,7 +8,7 @@ import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { reserveUpload } from '../../../src/media/references/upload-rows.ts';
 import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { shell } from '../../support/service/person.ts';
+import { newMember, shell } from '../../support/service/person.ts';
 
 let service: HttpService;
 before(async () => {
@@ -46,6 +46,19 @@ test('200 limits show what a create, an upload and a read have used, and nothing
   const untouched = await limitsOf(other.key);
   assert.deepEqual(untouched['unfinishedTasks'], { used: 0, limit: 1000 });
   assert.deepEqual(untouched['uploads'], { used: 0, limit: 500 });
+});
+
+test('200 the reads that are left are those of the person who asks, and not of the programs of the account', async () => {
+  const { accountId, person } = await newMember(service);
+  const { key } =
+    (await createKeyUnchecked(service.database.db, { accountId, name: 'a', scopes: ordinaryScopes })) ?? assert.fail();
+  const left = async () => {
+    const { json } = await person.ask('GET', '/api/v1/limits', { accountId });
+    return (json.data['reads'] as { remaining: number }).remaining;
+  };
+  const first = await left();
+  for (let times = 0; times < 3; times += 1) await limitsOf(key);
+  assert.equal(await left(), first - 1);
 });
 
 test('200 an installation without rates, and that keeps prompts, has none of these limits', async () => {

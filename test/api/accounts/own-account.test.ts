@@ -47,6 +47,8 @@ async function filled(prompt: string) {
   await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 5_000_000 });
   const offer = { title: prompt, credits: 10, price: { currency: 'EUR', minorUnits: 99 } };
   await createTopUpOrder(db, { name: 'stripe', isTest: true }, { accountId, name: `package-${prompt}`, offer });
+  const receipt = `update top_ups set receipt_url = 'https://receipts.test/${prompt}' where account_id = $1`;
+  await db.run({ name: 'test-receipt', text: receipt, plannedAnew: true }, [accountId]);
   await acceptTestTask(db, accountId, taskParam(prompt));
   const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
   const labels = { accountId, taskIds: [taskId], isFavorite: true, addTags: [prompt], removeTags: [] };
@@ -118,8 +120,8 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   const [callback] = ofKind('callback');
   assert.deepEqual([callback?.['taskId'], callback?.['state']], [mine.taskId, 'pending']);
   assert.deepEqual(
-    ofKind('topUp').map(({ package: name, state, price }) => [name, state, price]),
-    [['package-mine', 'open', { currency: 'EUR', minorUnits: 99 }]],
+    ofKind('topUp').map(({ package: name, state, price, receiptUrl }) => [name, state, price, receiptUrl]),
+    [['package-mine', 'open', { currency: 'EUR', minorUnits: 99 }, 'https://receipts.test/mine']],
   );
   assert.deepEqual(
     ofKind('spendCap').map(({ subject, period, cap }) => [subject, period, cap]),
@@ -148,6 +150,15 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   for (const strange of [theirs.accountId, theirs.taskId, theirs.person.userId, theirs.uploadId, 'theirs'])
     assert.ok(!text.includes(strange), strange);
   assert.ok(!text.includes(mine.key) && !/whsec_|argon2|"hash"|sealed/.test(text), 'no secret, and no hash of one');
+});
+
+test('an export of a closed account has the time of its end', async () => {
+  const { accountId } = await service.newAccount(0);
+  await db.run({ name: 'test-close', text: 'update accounts set closed_at = to_timestamp(5) where id = $1' }, [
+    accountId,
+  ]);
+  const { value } = await streamAccountAsJsonLines(db, service.deps.resultStore, accountId).next();
+  assert.equal(linesOf(value ?? '')[0]?.['closeTime'], 5_000);
 });
 
 test('a thousand tasks are read page by page, on demand', async () => {

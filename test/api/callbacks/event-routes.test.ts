@@ -254,6 +254,15 @@ test('200 a test event of each type is sent to the endpoint; 404 without one; 40
   answerOf = () => Promise.resolve(308);
   const redirected = { ...outcome, status: 308, delivered: false, error: 'redirected' };
   assert.deepEqual(await dataOf(post('/test')), redirected, 'redirects are not followed');
+  for (const [status, delivered, error] of [
+    [199, false, null],
+    [200, true, null],
+    [299, true, null],
+    [300, false, 'redirected'],
+  ] as const) {
+    answerOf = () => Promise.resolve(status);
+    assert.deepEqual(await dataOf(post('/test')), { ...outcome, status, delivered, error });
+  }
 });
 
 test('503 a test event for a host that other accounts are testing', async () => {

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
 import type { Caller } from '../../../src/accounts/keys/scopes-and-caller.ts';
 import type { Authentication } from '../../../src/api/core/authentication.ts';
-import { type GuardSpec, guardThenProceed, withLargeBodySlot } from '../../../src/api/core/define-endpoint.ts';
+import {
+  defineEndpoint,
+  type GuardSpec,
+  guardThenProceed,
+  parseOrRefuse,
+  withLargeBodySlot,
+} from '../../../src/api/core/define-endpoint.ts';
 import type { ErrorCode } from '../../../src/api/core/error-catalogue.ts';
 import { HttpError } from '../../../src/api/core/http-error.ts';
 import { createRateLimiter, type RateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
@@ -181,6 +188,31 @@ test('a refused create counts, unless by a rate; a caller in memory is looked up
     [{ cached: key }, limited, ['unauthorized', 1, 1]],
   ] as const)
     assert.deepEqual(await created(found, thrown), expected, JSON.stringify([found, thrown]));
+});
+
+test('a refusal lists fifty errors at most, of a body and of a query', async () => {
+  const many = Array.from({ length: 51 }, (_, index) => index);
+  const errorsOf = (error: unknown) => {
+    assert.ok(error instanceof HttpError);
+    return (error.envelope.data as { readonly errors: readonly unknown[] }).errors.length;
+  };
+  assert.throws(
+    () => parseOrRefuse(z.array(z.string()), many),
+    (error) => errorsOf(error) === 50,
+  );
+  const { serve } = defineEndpoint({
+    operationId: 'test',
+    route: 'GET /api/v1/test',
+    scope: 'none',
+    summary: 'Test',
+    query: z.strictObject({}),
+    data: z.strictObject({}),
+    handler: () => Promise.resolve({}),
+  });
+  const ctx = Object.assign(contextOf('/api/v1/test'), { querystring: many.map((index) => `${index}=%00`).join('&') });
+  // The endpoint needs neither dependencies nor a caller.
+  const served = serve(ctx, {} as Parameters<typeof serve>[1], {} as Authentication);
+  await assert.rejects(served, (error) => errorsOf(error) === 50);
 });
 
 test('a body beyond the usual limit takes an upload slot of its account, and one of the limit takes none', async () => {

@@ -40,7 +40,7 @@ test('only videos that can be played are listed, newest first, in pages', async 
 
 test('each filter finds its videos, also together with the others', async () => {
   const { store, data, list } = await newClient();
-  const { taskId: fox } = await store('A red fox', { input: { ratio: '9:16' } });
+  const { taskId: fox } = await store('A red fox', { input: { ratio: '9:16' }, durationSeconds: 3.9996 });
   const { taskId: hen } = await store('A red hen', { model: 'other-model' });
   const { taskId: owl } = await store('An owl, at night');
   await data('label', { taskIds: [fox, hen], favorite: true, addTags: ['Animals '] });
@@ -98,16 +98,25 @@ test('labels can be removed, and a repeated request changes nothing', async () =
     await data('label', { taskIds: [taskId], favorite: true, addTags: ['a', 'b'] });
   for (let pass = 0; pass < 2; pass += 1)
     await data('label', { taskIds: [taskId], favorite: false, removeTags: ['B'] });
-  const [video] = (await list()).videos;
-  assert.deepEqual([video?.favorite, video?.tags], [false, ['a']]);
+  const labels = async () => {
+    const [video] = (await list()).videos;
+    return [video?.favorite, video?.tags];
+  };
+  assert.deepEqual(await labels(), [false, ['a']]);
+  await data('label', { taskIds: [taskId], favorite: true });
+  await data('label', { taskIds: [taskId], favorite: null, addTags: null, removeTags: ['a'] });
+  assert.deepEqual(await labels(), [true, []], 'what is null stays');
 });
 
-test('422 a tag that is too long in lower case', async () => {
-  const { store, request } = await newClient();
+test('a tag has at most 40 characters, also in lower case', async () => {
+  const { store, request, data } = await newClient();
   const { taskId } = await store('a boat');
   // This letter becomes two.
-  const answer = await request('label', { taskIds: [taskId], addTags: ['\u0130'.repeat(21)] });
-  assertRefused(answer, 422, 'invalid_request');
+  for (const addTags of [['\u0130'.repeat(21)], ['a'.repeat(41)]])
+    assertRefused(await request('label', { taskIds: [taskId], addTags }), 422, 'invalid_request');
+  const addTags = ['\u0130'.repeat(20), 'a'.repeat(40)];
+  await data('label', { taskIds: [taskId], addTags });
+  assert.equal(((await data('tags'))['tags'] as unknown[]).length, 2);
 });
 
 test('409 a video beyond 20 tags, and an account beyond 200, and then no video of the request is labeled', async () => {

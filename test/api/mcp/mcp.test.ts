@@ -5,6 +5,7 @@ import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
+import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -208,6 +209,37 @@ test('the log names the tool and the error of a call, whose status is 200', asyn
   );
   const { path, status, tool, errorCode } = line;
   assert.deepEqual([path, status, tool, errorCode], ['/mcp', 200, 'generate_video', 'insufficient_credits']);
+});
+
+test('a failure of ours is logged with the id of its request, by a tool and without one', async () => {
+  const { database } = service;
+  const [{ key }, { key: notCached }] = [await service.newAccount(1_000), await service.newAccount(0)];
+  let isDown = false;
+  const run: typeof database.db.run = (...statement) =>
+    isDown
+      ? Promise.reject(new DatabaseUnavailableError(false, new Error('the database is away')))
+      : database.db.run(...statement);
+  const progressOf = () => Promise.reject(new Error('a fault of ours'));
+  const faulty = await startHttpService({ database, db: { ...database.db, run }, progressOf });
+  try {
+    const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
+    for (const [msg, message, by] of [
+      ['request crashed', 'a fault of ours', key],
+      ['request failed', 'the database is away', notCached],
+    ] as const) {
+      isDown = msg === 'request failed';
+      const body = JSON.stringify(callOf('get_video', { taskId }));
+      const { headers } = await faulty.send('POST', '/mcp', {
+        headers: { ...json, authorization: `Bearer ${by}` },
+        body,
+      });
+      const line = faulty.log.find((one) => one['msg'] === msg) ?? assert.fail(msg);
+      assert.equal(line['requestId'], headers['x-request-id']);
+      assert.ok(JSON.stringify(line['error']).includes(message), JSON.stringify(line));
+    }
+  } finally {
+    await faulty.close();
+  }
 });
 
 test('an input as text is read only if a body could have it, and costs nothing otherwise', async () => {

@@ -52,6 +52,10 @@ test('a model shows its sample and description; one of the preview shows that of
   assert.deepEqual([declared.sample?.posterUrl, declared.sample?.isPreview], [null, false]);
   const part = await sampleAt(declared.sample?.videoUrl, { range: 'bytes=2-5' });
   assert.deepEqual([part.status, part.bytes.toString(), part.headers['content-type']], [206, 'made', 'video/mp4']);
+  assert.deepEqual(
+    ['cache-control', 'cross-origin-resource-policy', 'x-content-type-options'].map((name) => part.headers[name]),
+    ['public, max-age=300', 'cross-origin', 'nosniff'],
+  );
   assert.deepEqual([preview?.description, preview?.sample?.isPreview], [null, true]);
   const poster = await sampleAt(preview?.sample?.posterUrl);
   assert.deepEqual([poster.status, poster.headers['content-type']], [200, 'image/jpeg']);

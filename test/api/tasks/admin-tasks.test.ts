@@ -111,6 +111,8 @@ test('200 only tasks of a model, of a fail code, or with a job at a provider', a
   assert.deepEqual(await walk({ from, model: 'videogen-2.0' }), [other]);
   assert.deepEqual(await walk({ accountId, model: 'videogen-2.0' }), [other]);
   assert.deepEqual(await walk({ from, provider: 'somewhere' }), [other]);
+  const later = String(Date.now() + 3_600_000);
+  assert.deepEqual(await walk({ from: later, provider: 'somewhere' }), [], 'from a time within the week');
   assert.deepEqual(await walk({ from, failCode: 'cancelled' }), [plain]);
   for (const search of [plain, plain.slice(-8)]) assert.deepEqual(await walk({ search }), [plain]);
   assert.deepEqual(await walk({ search: 'lighthouse', accountId }), [other, plain]);

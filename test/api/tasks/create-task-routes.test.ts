@@ -63,6 +63,29 @@ describe('the attempts of SDKs that count their repeats', () => {
   });
 });
 
+test('a create that waits for the end is answered as accepted if its task cannot be read or shown afterwards', async (t) => {
+  const service = await startHttpService();
+  t.after(() => service.close());
+  const { database } = service;
+  const run: typeof database.db.run = (statement, values) =>
+    statement.name === 'find-task'
+      ? Promise.reject(new Error('the database is away'))
+      : database.db.run(statement, values);
+  const progressOf = () => Promise.reject(new Error('a fault of ours'));
+  const taskWaiters = { ...service.deps.taskWaiters, wait: () => Promise.resolve() };
+  for (const fault of [{ db: { ...database.db, run } }, { progressOf }]) {
+    const faulty = await startHttpService({ database, taskWaiters, ...fault });
+    try {
+      const { key } = await faulty.newAccount(1_000);
+      const { status, json, headers } = await faulty.create(key, plainRequest, { prefer: 'wait=1' });
+      assert.deepEqual([status, Object.keys(json.data)], [200, ['taskId', 'creditsCharged']], json.msg);
+      assert.equal(headers['preference-applied'], 'wait=1');
+    } finally {
+      await faulty.close();
+    }
+  }
+});
+
 const rate = { limit: { quota: 7, windowMs: 1_000 }, left: { remaining: 0, nextSeconds: 3, nextInMs: 2_500 } };
 const cap = { subject: 'member', subjectId: 'user', period: 'month', credits: 11, spent: 12, resetsAt: 13 } as const;
 const shownCap = { subject: 'member', period: 'month', cap: 11, spent: 12, required: 14, resetTime: 13 };

@@ -18,7 +18,12 @@ export async function storeVideo(
   { database: { db }, deps }: Pick<HttpService, 'database' | 'deps'>,
   accountId: string,
   prompt: string,
-  { model, input, size = 1_000 }: { model?: string; input?: Partial<TaskParam['input']>; size?: number } = {},
+  {
+    model,
+    input,
+    size = 1_000,
+    durationSeconds = 4,
+  }: { model?: string; input?: Partial<TaskParam['input']>; size?: number; durationSeconds?: number } = {},
 ): Promise<TestVideo> {
   const param = taskParam(prompt, input);
   const taskId = await acceptTestTask(db, accountId, { ...param, ...(model !== undefined && { model }) });
@@ -31,7 +36,7 @@ export async function storeVideo(
   }
   await rm(folder, { recursive: true });
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  await completeTask(db, taskId, { ...madeUpMeasures, bytes: size, sha256, videoKey, posterKey });
+  await completeTask(db, taskId, { ...madeUpMeasures, durationSeconds, bytes: size, sha256, videoKey, posterKey });
   return { taskId, sha256 };
 }
 

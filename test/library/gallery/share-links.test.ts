@@ -102,7 +102,7 @@ test('a link ends with its time, and is then deleted', async () => {
 test('a link ends when it is revoked; another account cannot see or revoke it', async () => {
   const { share, taskId, request, data } = await newClient();
   const other = await newClient();
-  const [{ path, linkId }, remaining] = [await share({ title: 'one' }), await share()];
+  const [{ path, linkId }, remaining] = [await share({ title: ' one  ' }), await share()];
   assert.deepEqual((await other.data(`shareLinks?taskId=${taskId}`))['links'], []);
   assertRefused(await other.request('revokeLink', { linkId }), 404, 'share_link_not_found');
   assertRefused(await other.request('share', { taskId }), 404, 'task_not_found');
