@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { brandHead, brandLinks, brandLogoHtml, fillTemplate } from '../../../src/api/brand/brand-markup.ts';
+import { brandHead, brandLogoHtml, fillTemplate } from '../../../src/api/brand/brand-markup.ts';
 import { parseAccentIntoShades } from '../../../src/platform/brand/accent.ts';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 
@@ -22,18 +22,6 @@ test('the logo is the file of the brand, or our own drawing', () => {
     '<img class="brand-mark" src="/brand/logo?v=abc" alt="" />',
   );
   assert.match(brandLogoHtml(defaultBrand).html, /^<svg class="brand-mark" /);
-});
-
-test('each address of the brand is a link, and one that is not set is none', () => {
-  const links = (changes: Partial<typeof defaultBrand>) =>
-    [...brandLinks({ ...defaultBrand, ...changes }).html.matchAll(/href="([^"]+)"[^>]*>([^<]+)</g)].map(
-      ([, href, text]) => `${text} ${href}`,
-    );
-  const none = { terms: undefined, privacy: undefined, support: undefined };
-  assert.deepEqual(links(none), []);
-  assert.deepEqual(links({ ...none, privacy: 'https://a.example/p' }), ['Privacy https://a.example/p']);
-  const all = { terms: 'https://a.example/t', privacy: 'https://a.example/p', support: 'mailto:a@a.example' };
-  assert.deepEqual(links(all), [`Terms ${all.terms}`, `Privacy ${all.privacy}`, `Support ${all.support}`]);
 });
 
 test('a template gets the parts of the brand, those of the page, and nothing for a name that is unknown', () => {

@@ -75,6 +75,14 @@ for (const [name, headers, msg] of [
   });
 }
 
+test('401 a header X-API-Key beside Authorization, which counts, is not named', async () => {
+  for (const authorization of ['Basic eDp5', `Bearer ${generateApiKey()}`]) {
+    const headers = { authorization, 'x-api-key': account.key };
+    const answer = await service.send('GET', '/api/v1/jobs/recordInfo?taskId=x', { headers });
+    assertRefused(answer, 401, /^a valid API key is required/);
+  }
+});
+
 test('401 an expired key gets the very same answer', async () => {
   const { key } = await newKey(past);
   assert.equal((await ask(`Bearer ${key}`)).bytes.toString(), (await ask(undefined)).bytes.toString());

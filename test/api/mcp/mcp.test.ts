@@ -5,7 +5,6 @@ import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { errorCatalogue } from '../../../src/api/core/error-catalogue.ts';
 import { type Answer, assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { madeUpMeasures } from '../../support/tasks/tasks.ts';
 import { waitFor } from '../../support/wait-for.ts';
@@ -213,29 +212,20 @@ test('the log names the tool and the error of a call, whose status is 200', asyn
 
 test('a failure of ours is logged with the id of its request, by a tool and without one', async () => {
   const { database } = service;
-  const [{ key }, { key: notCached }] = [await service.newAccount(1_000), await service.newAccount(0)];
-  let isDown = false;
-  const run: typeof database.db.run = (...statement) =>
-    isDown
-      ? Promise.reject(new DatabaseUnavailableError(false, new Error('the database is away')))
-      : database.db.run(...statement);
-  const progressOf = () => Promise.reject(new Error('a fault of ours'));
-  const faulty = await startHttpService({ database, db: { ...database.db, run }, progressOf });
+  const take = () => {
+    throw new Error('a fault of ours');
+  };
+  const reads = { ...createRateLimiter({ quota: 1, windowMs: 1 }), take };
+  const faulty = await startHttpService({ database, reads });
   try {
-    const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
-    for (const [msg, message, by] of [
-      ['request crashed', 'a fault of ours', key],
-      ['request failed', 'the database is away', notCached],
-    ] as const) {
-      isDown = msg === 'request failed';
-      const body = JSON.stringify(callOf('get_video', { taskId }));
-      const { headers } = await faulty.send('POST', '/mcp', {
-        headers: { ...json, authorization: `Bearer ${by}` },
-        body,
-      });
-      const line = faulty.log.find((one) => one['msg'] === msg) ?? assert.fail(msg);
-      assert.equal(line['requestId'], headers['x-request-id']);
-      assert.ok(JSON.stringify(line['error']).includes(message), JSON.stringify(line));
+    const { key } = await faulty.newAccount(0);
+    for (const message of [callOf('get_balance', {}), listTools]) {
+      const headers = { ...json, authorization: `Bearer ${key}` };
+      const answer = await faulty.send('POST', '/mcp', { headers, body: JSON.stringify(message) });
+      assert.match(answer.bytes.toString(), /internal/);
+      const crashed = faulty.log.filter(({ msg }) => msg === 'request crashed');
+      const line = crashed.find(({ requestId }) => requestId === answer.headers['x-request-id']);
+      assert.match(JSON.stringify(line?.['error']), /a fault of ours/, message.method);
     }
   } finally {
     await faulty.close();

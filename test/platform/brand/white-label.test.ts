@@ -107,6 +107,8 @@ test('logo, colors and links come from the settings, with the policy of the cons
   const { headers, bytes } = await service.send('GET', '/brand/logo');
   assert.deepEqual([headers['content-type'], bytes], ['image/png', logo.bytes]);
   assert.deepEqual([headers['x-content-type-options'], headers['cache-control']], ['nosniff', 'public, max-age=300']);
+  const docs = (await service.send('GET', '/docs')).bytes.toString();
+  assert.match(docs, /<img class="brand-mark" src="\/brand\/logo\?v=abc" alt="" \/>/);
   const [, attribute = ''] = /<meta name="brand" content="([^"]*)"/.exec(page) ?? [];
   const known: unknown = JSON.parse(attribute.replaceAll('&#34;', '"').replaceAll('&#38;', '&'));
   const { name, support, terms, privacy, buyCredits } = brand;

@@ -18,7 +18,7 @@ const notOffered: readonly (readonly [path: RegExp, msg: string])[] = [
 
 /** Paths of other video APIs. Those that this service speaks have endpoints of their own. */
 const otherApis =
-  /^(?:\/dream-machine|\/api)?\/v\d\/(?:videos?|generations|predictions|tasks|images|chat|completions|responses|contents\/generations\/tasks|services\/aigc|(?:text|image)_to_(?:video|image))(?:\/.*)?$/;
+  /^(?:\/dream-machine|\/api)?\/v\d\/(?:videos?|generations|predictions|tasks|images|chat|completions|responses|services\/aigc|(?:text|image)_to_(?:video|image))(?:\/.*)?$/;
 
 /** Paths of other gateways that clients of OpenAI have. */
 const otherCreates = /^\/v\d\/video\/(?:generations?|create|query)(?:\/|$)/;

@@ -44,6 +44,8 @@ test('Retry-After is the time until there is room, and for programs up to half a
   const left = limiter.peek('a');
   const retryAfter = (jitter?: number) => refusalHeaders('reads', rate, left, jitter)['Retry-After'];
   assert.deepEqual([undefined, 0, 0.5, 0.999].map(retryAfter), ['10', '10', '12', '14']);
+  const { 'RateLimit-Policy': policy } = refusalHeaders('reads', { quota: 3, windowMs: 1_001 }, left);
+  assert.equal(policy, '"reads";q=3;w=2', 'a window is never shown shorter than it is');
   const seen = new Set(
     Array.from({ length: 200 }, () => retryAfterOf(() => limitOtherRequests({} as Context, limiter, 'a'))),
   );

@@ -149,10 +149,32 @@ test('404 the documentation is named if there is one, and a base URL if the serv
   assert.equal(await msgOf([], '/v9/jobs/recordInfo'), 'unknown endpoint');
   assert.equal(await msgOf([], '/v9/jobs/other', own), 'unknown endpoint');
   assert.match(await msgOf([], '/v1/video/query'), /; POST \/v1\/videos creates a video, /);
-  assert.match(await msgOf([], '/v2/predictions'), /; POST \/api\/v1\/jobs\/createTask creates a video, /);
   assert.match(await msgOf([], '/api/v1/models/a/b/price'), /^not offered here; GET \/api\/v1\/models/);
   assert.match(await msgOf([], '/api/file-url-upload'), /^not offered here; pass the http or https URL/);
+  for (const path of ['/mcp/', '/sse', '/v1/sse', '/api/v1/mcp', '/api/messages', '/mcp/messages/'])
+    assert.equal(await msgOf([], path, own), `unknown endpoint; the URL for MCP is ${own}/mcp`, path);
 });
+
+for (const path of [
+  '/v2/video',
+  '/v2/generations',
+  '/v2/predictions',
+  '/v2/tasks',
+  '/v2/images',
+  '/v2/chat/completions',
+  '/v2/completions',
+  '/v2/responses',
+  '/v2/services/aigc/video-generation',
+  '/v2/text_to_video',
+  '/v2/image_to_image',
+  '/api/v2/generations',
+  '/dream-machine/v2/generations',
+])
+  test(`404 ${path} is a path of another API, whose clients are told which endpoints do this here`, async () => {
+    const answer = await answerOf([], path);
+    assert.ok('code' in answer);
+    assert.match(answer.msg, /^unknown endpoint; POST \/api\/v1\/jobs\/createTask creates a video, /);
+  });
 
 test('405 and OPTIONS name the methods of a path; routes for this machine exist for its clients alone', async () => {
   const routes: readonly Route[] = [
