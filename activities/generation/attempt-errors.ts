@@ -1,15 +1,8 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
-import type { TaskFailure } from '../../src/catalogue/tasks/task.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';
-
-/** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */
-export function finalTaskFailureOf(error: unknown): TaskFailure | undefined {
-  if (!(error instanceof TaskError) || error.retryable) return undefined;
-  return { failCode: error.failCode, failMsg: error.message };
-}
 
 const maxPauseMs = 120_000;
 

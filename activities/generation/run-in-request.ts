@@ -11,7 +11,7 @@ import {
   type StepOutcome,
 } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
-import { finalTaskFailureOf } from './attempt-errors.ts';
+import { finalTaskFailureOf } from '../../src/catalogue/tasks/task-error.ts';
 import { succeedJob } from './fetch-and-stage-video.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';
 import {

@@ -27,7 +27,7 @@ import {
   withJobCreateGrace,
   type StepOutcome,
 } from './attempt-at-generation.ts';
-import { finalTaskFailureOf } from './attempt-errors.ts';
+import { finalTaskFailureOf } from '../../src/catalogue/tasks/task-error.ts';
 import {
   type JobBase,
   type JobInState,

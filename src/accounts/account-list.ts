@@ -1,5 +1,5 @@
 import { type Account, accountColumnsSql } from './accounts.ts';
-import { activeKeySql } from './keys/scopes-and-caller.ts';
+import { activeKeySql } from './keys/active-key-sql.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { leastIdSql } from '../platform/database/sql-fragments.ts';
 import { unfinishedTaskSql } from '../catalogue/tasks/task-state-sql.ts';

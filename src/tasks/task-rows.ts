@@ -124,3 +124,7 @@ export const recordNextAttemptTime = noRows<[taskId: string, pauseMs: number]>({
 update tasks set retry_at = now() + $2::float8 * interval '1 millisecond'
 where id = $1 and ${unfinishedTaskSql} and not exists (select from slot_waits where task_id = $1)`,
 });
+export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string[]]>({
+  name: 'list-known-tasks',
+  text: `select id as "taskId" from tasks where id = any($1::uuid[])`,
+});

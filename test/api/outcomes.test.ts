@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytesOfKind } from '../../src/media/references/upload-limits-and-addresses.ts';
-import { testTaskId } from '../../src/tasks/callbacks/callback-schedule.ts';
+import { testTaskId } from '../../src/tasks/callbacks/send-test-callback.ts';
 import { isConsoleApiPath, type Operation } from '../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { databaseFailures, type ErrorCode } from '../../src/api/core/error-catalogue.ts';

@@ -7,7 +7,7 @@ import { accessSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../src/platform/outbound/webhook-signature.ts';
 import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
 import { skipWithoutBrowser, startBrowser } from '../support/console/browser.ts';
 import { clientSource, installPackedClient } from '../support/documents/packed-client.ts';

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { createClient } from '../../clients/typescript/src/index.ts';
 import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
-import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../src/platform/outbound/webhook-signature.ts';
 import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
 import { installPackedClient, readmeExamples, tsc } from '../support/documents/packed-client.ts';
 import { createTestAccount, startTestService } from '../support/service/test-service.ts';

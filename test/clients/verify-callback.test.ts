@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
-import { newCallbackSecret } from '../../src/platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../src/platform/outbound/webhook-signature.ts';
 import { signWebhook } from '../../src/platform/outbound/webhook-signature.ts';
 
 const secret = newCallbackSecret();

@@ -11,7 +11,7 @@ import {
   taskQueuesOf,
 } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
-import type { DrainablePart } from '../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart } from '../../src/run/main/run-until-signal.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { DrainablePart } from '../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart } from '../../src/run/main/run-until-signal.ts';
 import { type Api, call, createdTask } from '../support/service/call-api.ts';
 import {
   connectEngine,

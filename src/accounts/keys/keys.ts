@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { activeKeySql, type Scope } from './scopes-and-caller.ts';
+import { type Scope } from './scopes-and-caller.ts';
+import { activeKeySql } from './active-key-sql.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/actors-and-actions.ts';
 import { type BeyondCallerLimitsOutcome, setCapsInTransaction } from '../limits/spend-caps.ts';

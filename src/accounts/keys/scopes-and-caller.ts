@@ -15,9 +15,6 @@ export type Scope = (typeof scopes)[number];
  */
 export const ordinaryScopes: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'];
 
-/** SQL: a key is neither revoked nor expired. */
-export const activeKeySql = 'revoked_at is null and (expires_at is null or expires_at > now())';
-
 /** The spelling of requests and records: our own, or kie.ai's (docs/dialect-kie.md). */
 export const dialects = ['native', 'kie'] as const;
 export type Dialect = (typeof dialects)[number];

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { activeKeySql } from '../keys/scopes-and-caller.ts';
+import { activeKeySql } from '../keys/active-key-sql.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import type { Actor } from '../operators/actors-and-actions.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';

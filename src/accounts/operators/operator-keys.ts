@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { OperatorKeyOwner } from './actors-and-actions.ts';
 import { apiKeyHint, hashApiKey, isWellFormedKey, generateApiKey } from '../keys/key-format.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { activeKeySql } from '../keys/scopes-and-caller.ts';
+import { activeKeySql } from '../keys/active-key-sql.ts';
 import { sharedKeyColumnsSql, type RevokedKey } from '../keys/keys.ts';
 import type { ApiKey } from '../keys/key-record.ts';
 import { many, maybeOne, noRows } from '../../platform/database/statement.ts';

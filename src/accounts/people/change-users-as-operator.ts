@@ -1,5 +1,5 @@
 import type { Actor, OperatorAction } from '../operators/actors-and-actions.ts';
-import type { SecurityEventKind } from '../sign-in/session-and-security-events.ts';
+import type { SecurityEventKind } from './security-events.ts';
 import { lockOpenAccount } from '../accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import {

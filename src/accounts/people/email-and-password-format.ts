@@ -2,9 +2,6 @@ export const minPasswordLength = 12;
 export const maxPasswordLength = 128;
 export const maxEmailLength = 254;
 
-/** Replaces the name and the address of an erased person in records that stay. */
-export const erasedUser = 'erased user';
-
 /** The one spelling of an address, since people use any case. */
 export function normalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Actor } from '../operators/actors-and-actions.ts';
-import { erasedUser } from './email-and-password-format.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type AnswerWithAction, changeWithAudit } from '../operators/audit-log.ts';
 import { lockAndCheckLastOperator, type UserIdOrEmail } from './change-users-as-operator.ts';
 import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
+
+/** Replaces the name and the address of an erased person in records that stay. */
+export const erasedUser = 'erased user';
 
 /** Lets the rest of the transaction change append-only records, whose triggers read this setting. */
 export const allowAppendOnlyChanges = noRows<[]>({

@@ -1,4 +1,3 @@
-import type { SecurityEventKind } from '../sign-in/session-and-security-events.ts';
 import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
 import { many, noRows } from '../../platform/database/statement.ts';
 
@@ -59,3 +58,27 @@ export const listAllSecurityEvents = many<RecordedSecurityEvent, [page: Page]>({
   text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,
   values: ({ before = Number.MAX_SAFE_INTEGER, limit }) => [before, limit],
 });
+export const securityEventKinds = [
+  'signed_in',
+  'sign_in_failed',
+  'signed_out',
+  'reauthenticated',
+  'password_changed',
+  'session_ended',
+  'link_made',
+  'link_accepted',
+  'link_withdrawn',
+  'role_changed',
+  'member_removed',
+  'user_disabled',
+  'user_enabled',
+  'operator_changed',
+  'passkey_added',
+  'passkey_removed',
+  'identity_linked',
+  'account_renamed',
+  'account_closed',
+  'share_link_made',
+  'share_link_revoked',
+] as const;
+export type SecurityEventKind = (typeof securityEventKinds)[number];

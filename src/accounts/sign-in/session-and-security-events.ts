@@ -17,28 +17,3 @@ export type SignedIn = {
   readonly isRecent: boolean;
   readonly expiresAt: number;
 };
-
-export const securityEventKinds = [
-  'signed_in',
-  'sign_in_failed',
-  'signed_out',
-  'reauthenticated',
-  'password_changed',
-  'session_ended',
-  'link_made',
-  'link_accepted',
-  'link_withdrawn',
-  'role_changed',
-  'member_removed',
-  'user_disabled',
-  'user_enabled',
-  'operator_changed',
-  'passkey_added',
-  'passkey_removed',
-  'identity_linked',
-  'account_renamed',
-  'account_closed',
-  'share_link_made',
-  'share_link_revoked',
-] as const;
-export type SecurityEventKind = (typeof securityEventKinds)[number];

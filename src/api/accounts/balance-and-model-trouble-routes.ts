@@ -6,7 +6,7 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { maxCredits, unixMsSchema, wholeNumberField } from '../core/request-fields.ts';
 import { creditBalanceSchema } from './ledger-entry-view.ts';
-import { findBalanceAndThreshold } from '../../library/limits/account-limit-use.ts';
+import { findBalanceAndThreshold } from '../../credits/ledger/set-low-balance-threshold.ts';
 import { setLowBalanceThreshold } from '../../credits/ledger/set-low-balance-threshold.ts';
 
 const troubleSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
+import { webhookId } from '../../tasks/callbacks/deliveries.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
 import {
   maxListedAttempts,

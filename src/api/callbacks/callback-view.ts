@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { callbackTimeoutMs, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
+import { callbackTimeoutMs } from '../../tasks/callbacks/callback-schedule.ts';
+import { webhookId } from '../../tasks/callbacks/deliveries.ts';
 import {
   type Delivery,
   type DeliveryAttempt,

@@ -12,7 +12,7 @@ import {
   nextCursorSchema,
   strictQuery,
 } from '../core/query-parameters.ts';
-import { webhookId } from '../../tasks/callbacks/callback-schedule.ts';
+import { webhookId } from '../../tasks/callbacks/deliveries.ts';
 import { maxListedAttempts, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
 import { eventTypes } from '../../tasks/callbacks/account-event.ts';
 import {

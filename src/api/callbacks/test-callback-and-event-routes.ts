@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { testTaskId, webhookId } from '../../tasks/callbacks/callback-schedule.ts';
+import { webhookId } from '../../tasks/callbacks/deliveries.ts';
+import { testTaskId } from '../../tasks/callbacks/send-test-callback.ts';
 import { deliveryErrorSchema, deliveryErrorOfOutcome } from './callback-view.ts';
 import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
 import { choiceMessage } from '../../platform/text/validation-messages.ts';
-import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../tasks/callbacks/callback-schedule.ts';
+import { maxSecretOverlapSeconds } from '../../tasks/callbacks/signing-secret-rows.ts';
+import { defaultSecretOverlapSeconds } from '../../tasks/callbacks/signing-secret-rows.ts';
 
 // Fields that several endpoints share. Messages state what is allowed.
 

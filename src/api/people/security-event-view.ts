@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { securityEventKinds } from '../../accounts/sign-in/session-and-security-events.ts';
+import { securityEventKinds } from '../../accounts/people/security-events.ts';
 import type { RecordedSecurityEvent } from '../../accounts/people/security-events.ts';
 import { unixMsSchema } from '../core/request-fields.ts';
 import { cutPage, nextCursorSchema } from '../core/query-parameters.ts';

@@ -1,5 +1,6 @@
 import { fieldsPassedByFile } from '../providers/fields-passed-by-file.ts';
-import { isMinimaxH3, isOptionPassedUpstream } from '../providers/options-as-upstream-fields.ts';
+import { isOptionPassedUpstream } from '../providers/options-as-upstream-fields.ts';
+import { isMinimaxH3 } from '../providers/is-minimax-h3.ts';
 import { fieldsPassedByTemplate, readsOption, type FieldsReadByTemplate } from '../providers/placeholders.ts';
 import type { FieldName } from './task-input.ts';
 import type { ReferencedFilesByName } from '../file/cross-checks.ts';

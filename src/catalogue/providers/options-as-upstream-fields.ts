@@ -54,8 +54,3 @@ function upstreamName(kind: Kind, name: string): string {
   if (name === 'steps') return 'num_inference_steps';
   return vllmFields.find((known) => known.replaceAll('_', '') === name.toLowerCase()) ?? snakeCase(name);
 }
-
-/** This model distinguishes frames from references by the name of its task. */
-export function isMinimaxH3(upstreamModel: string): boolean {
-  return /minimax-h3/i.test(upstreamModel);
-}

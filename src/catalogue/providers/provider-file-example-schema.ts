@@ -1,10 +1,6 @@
 import { z } from 'zod';
 import { inputLimits, ratios, resolutions } from '../input/declared-field-bounds.ts';
-
-// The schema of the example in a file that describes a job API.
-
-export const permanentErrorKinds = ['content', 'image', 'input', 'upstream'] as const;
-export const temporaryErrorKinds = ['busy', 'overloaded', 'operator'] as const;
+import { permanentErrorKinds, temporaryErrorKinds } from './provider-file-error-kinds.ts';
 
 const exampleInput = z.strictObject({
   prompt: z.string(),

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { currencySchema } from '../prices/upstream-cost.ts';
 import { parseFileData, type FileProblem } from '../file/file-data-and-problems.ts';
 import { providerFileRulesSchema } from '../models/input-rules.ts';
-import { exampleSchema, permanentErrorKinds, temporaryErrorKinds } from './provider-file-example-schema.ts';
+import { exampleSchema } from './provider-file-example-schema.ts';
+import { temporaryErrorKinds } from './provider-file-error-kinds.ts';
+import { permanentErrorKinds } from './provider-file-error-kinds.ts';
 import { compileExpression, type Expression, ExpressionError } from './jsonata-expression.ts';
 
 // The schema of a file that describes a job API over HTTP.

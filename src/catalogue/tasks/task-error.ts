@@ -1,4 +1,4 @@
-import type { FailCode } from './task.ts';
+import type { FailCode, TaskFailure } from './task.ts';
 
 /** Ends a task: the only error whose message reaches its client. Other errors are bugs or outages and are retried. */
 export class TaskError extends Error {
@@ -13,4 +13,10 @@ export class TaskError extends Error {
     this.failCode = failCode;
     this.retryable = options.retryable ?? false;
   }
+}
+
+/** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */
+export function finalTaskFailureOf(error: unknown): TaskFailure | undefined {
+  if (!(error instanceof TaskError) || error.retryable) return undefined;
+  return { failCode: error.failCode, failMsg: error.message };
 }

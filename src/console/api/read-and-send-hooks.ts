@@ -9,7 +9,6 @@ import {
   useQueryClient,
   type UseQueryResult,
 } from '@tanstack/preact-query';
-import { createContext } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
 import {
   type Answer,
@@ -24,9 +23,7 @@ import {
 import { type ApiProblem, apiProblemFromError } from './problem.ts';
 import { randomIdempotencyKey } from './random-idempotency-key.ts';
 import { withSudo } from './sudo.ts';
-
-/** The account in the address, for which every call below is made; undefined on pages of operators. */
-export const AccountContext = createContext<string | undefined>(undefined);
+import { AccountContext } from './account-context.ts';
 
 /** Data this fresh is not requested again, so that pages of one account share it. */
 const freshMs = 1000;

@@ -3,12 +3,8 @@ import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
 import { type ApiProblem, apiProblemFromError } from './problem.ts';
-import {
-  AccountContext,
-  isTransientFailure,
-  transientFailureRetryMs,
-  useResultKeepingError,
-} from './read-and-send-hooks.ts';
+import { isTransientFailure, transientFailureRetryMs, useResultKeepingError } from './read-and-send-hooks.ts';
+import { AccountContext } from './account-context.ts';
 
 type Role = Me['accounts'][number]['role'];
 

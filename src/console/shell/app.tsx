@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
 import { brand } from '../api/page-brand.ts';
-import { AccountContext } from '../api/read-and-send-hooks.ts';
+import { AccountContext } from '../api/account-context.ts';
 import type { Me } from '../api/contract.ts';
 import { useMe } from '../api/session.ts';
 import { operatorPaths, accountPaths, signInPaths } from '../paths.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { noRows } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/statement.ts';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 
 const writeLowBalance = noRows<[accountId: string, lowBalance: number | null]>({
@@ -17,3 +17,12 @@ export function setLowBalanceThreshold(db: Database, accountId: string, lowBalan
     await writeLowBalance({ run }, accountId, lowBalance);
   });
 }
+
+/** The balance, and the threshold below which it is low; undefined for none. */
+export const findBalanceAndThreshold = maybeOne<
+  { readonly balance: number; readonly lowBalance: number | undefined },
+  [accountId: string]
+>({
+  name: 'find-balance',
+  text: `select balance, low_balance as "lowBalance" from accounts where id = $1`,
+});

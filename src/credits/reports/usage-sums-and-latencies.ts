@@ -1,4 +1,4 @@
-import { erasedUser } from '../../accounts/people/email-and-password-format.ts';
+import { erasedUser } from '../../accounts/people/erasure.ts';
 import { many, one } from '../../platform/database/statement.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 

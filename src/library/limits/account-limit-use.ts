@@ -1,5 +1,5 @@
 import { ownCreateRateColumnSql } from '../../accounts/accounts.ts';
-import { activeKeySql } from '../../accounts/keys/scopes-and-caller.ts';
+import { activeKeySql } from '../../accounts/keys/active-key-sql.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
 import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../../media/references/upload-limits-and-addresses.ts';
 import type { Rate } from '../../platform/timing/rate.ts';
@@ -35,13 +35,4 @@ from accounts cross join lateral (
   select count(*)::int as files, coalesce(sum(bytes), 0)::bigint as bytes from uploads where account_id = $1
 ) stored
 where id = $1`,
-});
-
-/** The balance, and the threshold below which it is low; undefined for none. */
-export const findBalanceAndThreshold = maybeOne<
-  { readonly balance: number; readonly lowBalance: number | undefined },
-  [accountId: string]
->({
-  name: 'find-balance',
-  text: `select balance, low_balance as "lowBalance" from accounts where id = $1`,
 });

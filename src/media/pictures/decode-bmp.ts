@@ -1,5 +1,7 @@
 import type { Sharp } from 'sharp';
-import { damagedImageError, ImageRefusedError, requireImageSides } from './reencode-jpeg-png-webp.ts';
+import { requireImageSides } from './reencode-jpeg-png-webp.ts';
+import { damagedImageError } from './image-refused-error.ts';
+import { ImageRefusedError } from './image-refused-error.ts';
 import { sharp } from './restricted-sharp.ts';
 
 // libvips reads no BMP. Each pixel is read with its bounds checked, so a crafted file can be refused only.

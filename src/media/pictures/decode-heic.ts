@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 import type { Sharp } from 'sharp';
-import { damagedImageError, ImageRefusedError, requireImageSides } from './reencode-jpeg-png-webp.ts';
+import { requireImageSides } from './reencode-jpeg-png-webp.ts';
+import { damagedImageError } from './image-refused-error.ts';
+import { ImageRefusedError } from './image-refused-error.ts';
 import { heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './restricted-sharp.ts';
 

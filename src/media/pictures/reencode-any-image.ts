@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { formatOfBytes } from '../references/file-format.ts';
-import { reencodeJpegPngOrWebp, ImageRefusedError, type PlainJpeg } from './reencode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp, type PlainJpeg } from './reencode-jpeg-png-webp.ts';
+import { ImageRefusedError } from './image-refused-error.ts';
 import { isJpegPngOrWebp } from './restricted-sharp.ts';
 import { runVideoReader } from '../video/run-video-reader.ts';
 import { imageLimitsText, whatToSendText } from '../references/upload-limits-and-addresses.ts';

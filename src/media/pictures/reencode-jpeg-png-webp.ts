@@ -2,24 +2,10 @@ import type { Sharp } from 'sharp';
 import { formatOfBytes } from '../references/file-format.ts';
 import { isJpegPngOrWebp, sharp } from './restricted-sharp.ts';
 import { imageSidePx } from '../references/upload-limits-and-addresses.ts';
+import { damagedImageError, ImageRefusedError } from './image-refused-error.ts';
 
 /** The largest image takes about three seconds on one core, and a busy machine gives it a fraction of one. */
 const maxDecodeSeconds = 300;
-
-/** An image that is refused; `message` continues the name of the image: `is animated`. */
-export class ImageRefusedError extends Error {
-  override readonly name = 'ImageRefusedError';
-  /** `format`: another format is accepted. `damage`: the file is not whole. `crash`: its decoder crashed, or took too much memory. */
-  readonly reason: 'format' | 'damage' | 'crash' | undefined;
-
-  constructor(
-    message: string,
-    options: { readonly cause?: unknown; readonly reason?: ImageRefusedError['reason'] } = {},
-  ) {
-    super(message, options);
-    this.reason = options.reason;
-  }
-}
 
 export type PlainJpeg = { readonly jpeg: Buffer; readonly widthPx: number; readonly heightPx: number };
 
@@ -78,10 +64,6 @@ export function requireImageSides(width: number, height: number): void {
   const { min, max } = imageSidePx;
   if (Math.min(width, height) < min || Math.max(width, height) > max)
     throw new ImageRefusedError(`is ${width}×${height} px; each side must have ${min} to ${max} px`);
-}
-
-export function damagedImageError(cause: unknown): ImageRefusedError {
-  return new ImageRefusedError('is damaged or cut off', { cause, reason: 'damage' });
 }
 
 /** Names the format of a file that is no image, or none that is accepted. */

@@ -5,12 +5,12 @@ import { decodeBmp } from './decode-bmp.ts';
 import { decodeHeic } from './decode-heic.ts';
 import {
   requireValidImageHeader,
-  damagedImageError,
-  ImageRefusedError,
   unreadableImageError,
   toPlainImage,
   untrustedImageOptions,
 } from './reencode-jpeg-png-webp.ts';
+import { damagedImageError } from './image-refused-error.ts';
+import { ImageRefusedError } from './image-refused-error.ts';
 import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
 import { sharp } from './restricted-sharp.ts';
 import { refuseRawPhoto } from './refuse-raw-photo.ts';

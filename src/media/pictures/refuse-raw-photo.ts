@@ -1,4 +1,4 @@
-import { ImageRefusedError } from './reencode-jpeg-png-webp.ts';
+import { ImageRefusedError } from './image-refused-error.ts';
 
 const reducedImage = 254;
 const dngVersion = 50_706;

@@ -9,7 +9,7 @@ import {
   invalidMediaError,
   type MediaToFetch,
 } from './fetch-media.ts';
-import { ImageRefusedError } from '../pictures/reencode-jpeg-png-webp.ts';
+import { ImageRefusedError } from '../pictures/image-refused-error.ts';
 import { reencodeAnyImage } from '../pictures/reencode-any-image.ts';
 import { maxFetchedImageMegabytes } from './upload-limits-and-addresses.ts';
 

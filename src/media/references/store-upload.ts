@@ -18,7 +18,7 @@ import { type DetectedFormat, formatOfFile } from './file-format.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import type { ResultStore } from '../store/result-store.ts';
 import { ClipRefusedError, clipContainerOf } from '../video/clip-container.ts';
-import { ImageRefusedError } from '../pictures/reencode-jpeg-png-webp.ts';
+import { ImageRefusedError } from '../pictures/image-refused-error.ts';
 import { reencodeAnyImage } from '../pictures/reencode-any-image.ts';
 import { AccountClosedError } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';

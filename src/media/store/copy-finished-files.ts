@@ -1,7 +1,7 @@
 import { extname, join } from 'node:path';
 import { sha256Of } from './file-hash.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
-import { withTempFolder } from './two-stores.ts';
+import { withTempFolder } from './with-temp-folder.ts';
 
 /**
  * Files that never change again: results, and files that clients have uploaded. Those of unfinished tasks change, and are finished by

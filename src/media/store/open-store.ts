@@ -6,7 +6,7 @@ import { createFolderFiles } from './folder-files.ts';
 import { createResultStore, type MediaFiles, type ResultStore } from './result-store.ts';
 import type { LinkSignerOptions } from './signed-link.ts';
 import { createTwoStores } from './two-stores.ts';
-import { makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
+import { makePrivateFolder } from '../../platform/process/make-private-folder.ts';
 
 /** The settings of the result store, and those of the links to its files. */
 export type StoreSettings = S3Config &

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type KeyMove, requireMovesKeepEnding } from './check-media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
+import { withTempFolder } from './with-temp-folder.ts';
 
 /**
  * An installation that moves from one store to another: every file is written to `first` and read from where it is. A delete begins with
@@ -49,13 +48,4 @@ async function bringOver(first: MediaFiles, also: MediaFiles, key: KeyMove['from
     const path = join(folder, `file${extname(key)}`);
     if (await also.fetchTo(key, path)) await first.put(key, path);
   });
-}
-
-export async function withTempFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-media-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'crypto';
 import { Webhook as Signer } from 'standardwebhooks';
 
 export type WebhookToSign = {
@@ -25,4 +26,9 @@ export function signWebhook({ id, timestampSeconds, body, secrets }: WebhookToSi
     'webhook-timestamp': String(timestampSeconds),
     'webhook-signature': secrets.map((secret) => new Signer(secret).sign(id, signedAt, body)).join(' '),
   };
+}
+
+/** A fresh secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
+export function newCallbackSecret(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }

@@ -1,23 +1,9 @@
-import { chmod, mkdir, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, SetupError } from '../errors.ts';
 
-// Explains errors of folders and ports to the operator who starts the program.
-
-/** Creates a folder that only this account can open, or restricts an existing one. Throws `SetupError`. */
-export async function makePrivateFolder(path: string, setting: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    const { mode } = await stat(path);
-    // A folder of another account, or a read-only one, may still be usable.
-    if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {});
-  } catch (error) {
-    throw explainFolderError(await causeOf(error, path), path, setting);
-  }
-}
-
 /** Node reports ENOENT for every folder that cannot be created with its parents. The first missing one has the reason. */
-async function causeOf(error: unknown, path: string): Promise<unknown> {
+export async function causeOf(error: unknown, path: string): Promise<unknown> {
   if (errorCode(error) !== 'ENOENT') return error;
   const parent = dirname(path);
   if (parent !== path && !(await exists(parent))) return causeOf(error, parent);

@@ -1,10 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** A fresh secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64. */
-export function newCallbackSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
-}
-
 /** A sealed secret that is damaged, of another owner, or of another VIDEOGEN_SECRET; there is no way to distinguish them. */
 export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError';

@@ -11,11 +11,8 @@ import {
   adaptiveRatioImage,
   imageDataUrlsByRole,
 } from '../requests/media-parts.ts';
-import {
-  isMinimaxH3,
-  isVllmField,
-  optionsAsUpstreamFields,
-} from '../../catalogue/providers/options-as-upstream-fields.ts';
+import { isVllmField, optionsAsUpstreamFields } from '../../catalogue/providers/options-as-upstream-fields.ts';
+import { isMinimaxH3 } from '../../catalogue/providers/is-minimax-h3.ts';
 import { formBody, type FormFile, jpegFile, jsonBody } from '../requests/request-bodies.ts';
 import { seedOf, sizeParameterSchemas } from '../requests/task-placeholder-values.ts';
 

@@ -26,13 +26,6 @@ export type CompleteSettings = Config &
     readonly workFolder: string;
   };
 
-export type DrainablePart = {
-  /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
-  readonly leave?: () => void;
-  /** Drains the part within a time limit; never rejects. */
-  readonly close: () => Promise<void>;
-};
-
 /** The settings of an API or worker process, where nothing is embedded. */
 export function settingsWithNothingEmbedded(config: Config): CompleteSettings {
   const { databaseUrl, temporal, secret, resultStore } = config;

@@ -6,7 +6,7 @@ import { errorCode, messageOf } from '../../platform/errors.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
 import { maxUploadBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
-import { makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
+import { makePrivateFolder } from '../../platform/process/make-private-folder.ts';
 import { tasksQueueOptions } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 import {

@@ -7,7 +7,8 @@ import type { Config } from '../config/config.ts';
 import { leastSecretLength } from '../config/setting-kinds.ts';
 import { errorCode, SetupError } from '../../platform/errors.ts';
 import { createLog, type Log } from '../../platform/log/log.ts';
-import { explainFolderError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
+import { explainFolderError } from '../../platform/process/folder-and-port-errors.ts';
+import { makePrivateFolder } from '../../platform/process/make-private-folder.ts';
 import { rotateServerLogIfLarge, rotateLogPeriodically } from './server-log.ts';
 
 /**

@@ -8,11 +8,8 @@ import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
 import { createFatalPromise } from '../main/run-until-signal.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import {
-  type DrainablePart,
-  type CompleteSettings,
-  mergeSettingsFoundAtStart,
-} from '../config/settings-and-derived-values.ts';
+import { type CompleteSettings, mergeSettingsFoundAtStart } from '../config/settings-and-derived-values.ts';
+import { type DrainablePart } from '../main/run-until-signal.ts';
 import { startApi } from '../main/start-api.ts';
 import { startMetricsAndHealthServer } from '../main/monitoring/metrics-and-health-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';

@@ -11,11 +11,8 @@ import {
   tolerateOutputErrors,
 } from './run-until-signal.ts';
 import { startTracing } from './monitoring/tracing.ts';
-import {
-  settingsWithNothingEmbedded,
-  type DrainablePart,
-  type CompleteSettings,
-} from '../config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded, type CompleteSettings } from '../config/settings-and-derived-values.ts';
+import { type DrainablePart } from './run-until-signal.ts';
 
 type StartPart = (
   settings: CompleteSettings,

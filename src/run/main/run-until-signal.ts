@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../platform/log/log.ts';
-import type { DrainablePart } from '../config/settings-and-derived-values.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 export const processDrainMs = 45_000;
@@ -82,3 +81,9 @@ export function printErrorAndExit(error: unknown): never {
   process.stderr.write(`${message}\n`);
   process.exit(error instanceof Error && 'exitCode' in error ? Number(error.exitCode) : 1);
 }
+export type DrainablePart = {
+  /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
+  readonly leave?: () => void;
+  /** Drains the part within a time limit; never rejects. */
+  readonly close: () => Promise<void>;
+};

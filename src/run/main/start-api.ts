@@ -1,12 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailSignatureOf } from '../../platform/brand/brand.ts';
-import type { DrainablePart, CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { DrainablePart } from './run-until-signal.ts';
 import { createApp } from '../../api/app.ts';
 import { storeConsoleFilesInDatabase } from '../../api/console/serve-console.ts';
 import { startHttpServer } from '../../api/core/server/http-server.ts';
 import { createMailer } from '../../platform/mail/mailer.ts';
 import { sendMailsUntilClosed } from '../../platform/mail/send-mails.ts';
-import { explainListenError, makePrivateFolder } from '../../platform/process/folder-and-port-errors.ts';
+import { explainListenError } from '../../platform/process/folder-and-port-errors.ts';
+import { makePrivateFolder } from '../../platform/process/make-private-folder.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { isCookieExposed } from '../../api/sign-in/session-cookie.ts';
 import { type Database, withResponseTimeLimit } from '../../platform/database/database.ts';

@@ -1,6 +1,6 @@
 import type { PartName } from '../../platform/process/process-part.ts';
 import type { CatalogueReadEvent } from '../../catalogue/file/live-catalogue.ts';
-import type { ScheduleCheckEvent } from '../../temporal/schedules/housekeeping-steps.ts';
+import type { ScheduleCheckEvent } from '../../temporal/schedules/watch-schedules.ts';
 import { type EventMetric, createOnFieldMaker } from './metric-declaration.ts';
 
 export type HealthMetricEvent =

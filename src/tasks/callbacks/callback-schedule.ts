@@ -36,15 +36,3 @@ export function callbackSlotBackoffMs(turn: number, random: number): number {
   const doubledMs = Math.min(maxBusyPauseMs, secondMs * 2 ** Math.min(turn - 1, 30));
   return Math.round(doubledMs * (0.5 + random));
 }
-
-/** The task id in test callbacks, which are about no task. */
-export const testTaskId = '00000000-0000-0000-0000-000000000000';
-
-/** The `webhook-id` is the same for all attempts and redeliveries, so that receivers can drop duplicates. */
-export function webhookId(deliveryId: string): string {
-  return `msg_${deliveryId.replaceAll('-', '')}`;
-}
-
-/** The time in which both callback secrets sign after a rotation. */
-export const defaultSecretOverlapSeconds = 24 * 60 * 60;
-export const maxSecretOverlapSeconds = 30 * 24 * 60 * 60;

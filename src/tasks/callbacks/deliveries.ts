@@ -212,3 +212,7 @@ export async function recordDeliveryAttempt(db: Database, made: NewDeliveryAttem
 }
 
 const maxTries = 5;
+/** The `webhook-id` is the same for all attempts and redeliveries, so that receivers can drop duplicates. */
+export function webhookId(deliveryId: string): string {
+  return `msg_${deliveryId.replaceAll('-', '')}`;
+}

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { callbackTimeoutMs, testTaskId } from './callback-schedule.ts';
+import { callbackTimeoutMs } from './callback-schedule.ts';
 import { isPublicReceiverError, type ReceiverErrorKind, receiverErrorForAccount } from './receiver-error.ts';
 import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
 import type { ModelsByName } from '../../catalogue/models/model.ts';
@@ -15,6 +15,9 @@ import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type EventType, eventBody } from './account-event.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
+
+/** The task id in test callbacks, which are about no task. */
+export const testTaskId = '00000000-0000-0000-0000-000000000000';
 
 type Deps = {
   readonly db: Database;

@@ -62,3 +62,6 @@ export const replaceSealedSecret = maybeOne<{ secretId: number }, [secretId: num
   name: 'reseal-secret',
   text: `update callback_secrets set sealed = $3 where id = $1 and sealed = $2 returning id as "secretId"`,
 });
+/** The time in which both callback secrets sign after a rotation. */
+export const defaultSecretOverlapSeconds = 24 * 60 * 60;
+export const maxSecretOverlapSeconds = 30 * 24 * 60 * 60;

@@ -1,5 +1,6 @@
 import { lockOpenAccount } from '../../accounts/accounts.ts';
-import { newCallbackSecret, type SecretBox, SecretBoxError } from '../../platform/secrets/secret-box.ts';
+import { type SecretBox, SecretBoxError } from '../../platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../platform/outbound/webhook-signature.ts';
 import {
   scheduleSigningSecretExpiry,
   insertFirstSigningSecret,

@@ -31,11 +31,6 @@ from (
 ) recent group by model order by tasks desc, model`,
 });
 
-export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string[]]>({
-  name: 'list-known-tasks',
-  text: `select id as "taskId" from tasks where id = any($1::uuid[])`,
-});
-
 /** The video of a successful task, which has not been deleted yet. */
 export type StoredResult = {
   readonly taskId: string;

@@ -1,4 +1,4 @@
-import { erasedUser } from '../../accounts/people/email-and-password-format.ts';
+import { erasedUser } from '../../accounts/people/erasure.ts';
 import { maybeOne } from '../../platform/database/statement.ts';
 
 /** `name`: the key's name, or the person's e-mail address. */

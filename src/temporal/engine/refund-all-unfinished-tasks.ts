@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import { listUnfinishedTasks } from '../../tasks/list/unfinished-and-stuck-tasks.ts';
-import { listKnownTasks } from '../../tasks/list/operator-task-queries.ts';
+import { listKnownTasks } from '../../tasks/task-rows.ts';
 import { failAndRefund } from '../../tasks/end/end-task-statements.ts';
 import { freshPollerMs, readPollers } from '../connection/server-facts.ts';
 import { queueNames, type TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';

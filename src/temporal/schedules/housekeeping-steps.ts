@@ -1,10 +1,3 @@
-export type ScheduleCheckEvent = {
-  readonly kind: 'schedule_checked';
-  readonly queue: string;
-  readonly schedule: string;
-  readonly isPresent: boolean;
-};
-
 /** The schedule `housekeeping` runs these one after the other. */
 export const housekeepingSteps = [
   'sweepSlots',

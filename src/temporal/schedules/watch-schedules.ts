@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
-import type { ScheduleCheckEvent } from './housekeeping-steps.ts';
 import { createMissingSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from '../connection/search-attributes.ts';
 import { repeatUntilAborted } from '../../platform/timing/repeat.ts';
@@ -41,3 +40,9 @@ export async function watchSchedules(
   await checkAll();
   await repeatUntilAborted(pauseMs, signal, checkAll);
 }
+export type ScheduleCheckEvent = {
+  readonly kind: 'schedule_checked';
+  readonly queue: string;
+  readonly schedule: string;
+  readonly isPresent: boolean;
+};

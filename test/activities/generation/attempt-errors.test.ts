@@ -1,7 +1,8 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorOfAttemptEnd, finalTaskFailureOf } from '../../../activities/generation/attempt-errors.ts';
+import { errorOfAttemptEnd } from '../../../activities/generation/attempt-errors.ts';
+import { finalTaskFailureOf } from '../../../src/catalogue/tasks/task-error.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import type { AttemptEndWithoutVideo } from '../../../src/tasks/jobs/job-of-attempt-types.ts';
 

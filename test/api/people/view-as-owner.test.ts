@@ -6,7 +6,7 @@ import type { Operation } from '../../../src/api/core/endpoint-spec.ts';
 import { endpoints } from '../../../src/api/endpoints.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
-import { testTaskId } from '../../../src/tasks/callbacks/callback-schedule.ts';
+import { testTaskId } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, type Person } from '../../support/service/person.ts';

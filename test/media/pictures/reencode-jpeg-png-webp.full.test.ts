@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reencodeJpegPngOrWebp, ImageRefusedError } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
+import { reencodeJpegPngOrWebp } from '../../../src/media/pictures/reencode-jpeg-png-webp.ts';
+import { ImageRefusedError } from '../../../src/media/pictures/image-refused-error.ts';
 import { noise } from '../../support/hostile/hostile-images.ts';
 
 /** As many at a time as keep any machine busy for longer than the limit of a second. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { newCallbackSecret } from '../../../src/platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../../src/platform/outbound/webhook-signature.ts';
 import { signWebhook } from '../../../src/platform/outbound/webhook-signature.ts';
 
 const body = JSON.stringify({ code: 200, msg: 'success', data: { prompt: 'ünïcode 🎬' } });

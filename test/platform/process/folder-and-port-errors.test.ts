@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { SetupError } from '../../../src/platform/errors.ts';
-import {
-  explainFolderError,
-  explainListenError,
-  makePrivateFolder,
-} from '../../../src/platform/process/folder-and-port-errors.ts';
+import { explainFolderError, explainListenError } from '../../../src/platform/process/folder-and-port-errors.ts';
+import { makePrivateFolder } from '../../../src/platform/process/make-private-folder.ts';
 import { mountSmallDisk, skipsWithoutMount } from '../../support/servers/small-disk.ts';
 
 async function refusalOf(path: string): Promise<string> {

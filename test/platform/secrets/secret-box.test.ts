@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSecretBox, newCallbackSecret, SecretBoxError } from '../../../src/platform/secrets/secret-box.ts';
+import { createSecretBox, SecretBoxError } from '../../../src/platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../../src/platform/outbound/webhook-signature.ts';
 
 const box = createSecretBox('a secret of this installation');
 

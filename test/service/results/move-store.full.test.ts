@@ -6,10 +6,8 @@ import { readConfig } from '../../../src/run/config/config.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import {
-  settingsWithNothingEmbedded,
-  type DrainablePart,
-} from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { type DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';
 import { skipsWithoutS3, startS3Server } from '../../support/servers/s3-server.ts';

@@ -9,9 +9,9 @@ import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import {
   settingsWithNothingEmbedded,
-  type DrainablePart,
   type CompleteSettings,
 } from '../../../src/run/config/settings-and-derived-values.ts';
+import { type DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';

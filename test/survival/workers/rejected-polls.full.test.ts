@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
-import type { DrainablePart } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';

@@ -9,7 +9,7 @@ import { createSendCallbackActivity, type SendCallbackDeps } from '../../../acti
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
-import { webhookId } from '../../../src/tasks/callbacks/callback-schedule.ts';
+import { webhookId } from '../../../src/tasks/callbacks/deliveries.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';

@@ -9,7 +9,7 @@ import {
 import type { AnswerWithIsPublic as Answer } from '../../../src/platform/outbound/body/read-response.ts';
 import type { PostOptions } from '../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
-import { newCallbackSecret } from '../../../src/platform/secrets/secret-box.ts';
+import { newCallbackSecret } from '../../../src/platform/outbound/webhook-signature.ts';
 import { untilTurn } from '../../support/until-turn.ts';
 
 const taskId = '019abc12-3456-7def-8901-234567890abc';

@@ -8,10 +8,10 @@ import type { StatementRunner } from '../../../src/platform/database/statement.t
 import { readNumberedPage } from '../../../src/tasks/list/numbered-task-pages.ts';
 import {
   countEndedTasks,
-  listKnownTasks,
   listInvalidResults,
   listStoredResults,
 } from '../../../src/tasks/list/operator-task-queries.ts';
+import { listKnownTasks } from '../../../src/tasks/task-rows.ts';
 import { countOwnTasksAhead } from '../../../src/tasks/list/own-tasks-ahead.ts';
 import { findTaskCreator } from '../../../src/tasks/list/task-creator.ts';
 import { listTasksWithContent } from '../../../src/tasks/list/task-list.ts';

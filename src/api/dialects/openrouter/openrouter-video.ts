@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { webhookId } from '../../../tasks/callbacks/callback-schedule.ts';
+import { webhookId } from '../../../tasks/callbacks/deliveries.ts';
 import { requestedNameOrAlias, type ModelsByName } from '../../../catalogue/models/model.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';

@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
 import { operatorPaths } from '../../paths.ts';
-import { shortId } from '../../ui/controls/copy-button.tsx';
+import { shortId } from '../../ui/controls/short-id.ts';
 import './accounts.css';
 
 type AccountLinkProps = { readonly accountId: string; readonly name: string | null };

@@ -15,7 +15,7 @@ import { DetailPage } from '../../ui/lists/detail-page.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { PurchaseList } from '../payments/purchases.tsx';
 import { Ledger } from '../credits/ledger.tsx';
-import { OperatorAccountKeys } from '../keys/keys-page.tsx';
+import { OperatorAccountKeys } from '../keys/operator-account-keys.tsx';
 import { OperatorAccountMembers } from '../people/operator-account-members.tsx';
 import { TaskList } from '../tasks/list/task-list.tsx';
 import { CurrentAndSetPrices } from '../prices/operator-prices-page.tsx';

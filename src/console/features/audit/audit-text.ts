@@ -1,5 +1,5 @@
 import { actionTexts } from '../../../accounts/operators/actors-and-actions.ts';
-import { labelOrName } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 
 /** Every text of the audit log. */
 export const auditText = {

@@ -8,7 +8,7 @@ import { Page } from '../../ui/page-layout.tsx';
 import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { useTaskPagePaths } from '../tasks/detail/use-task.ts';
+import { useTaskPagePaths } from '../tasks/detail/use-task-page-paths.ts';
 import type { CallbackView } from './callback-card.tsx';
 import { callbacksText } from './callbacks-text.ts';
 import {

@@ -1,5 +1,6 @@
 import type { Callback } from '../../api/contract.ts';
-import { type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { wordAndToneOf } from '../../ui/controls/words-and-tones.ts';
+import { type WordAndTone } from '../../ui/controls/words-and-tones.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
 
 // Every text of callbacks.

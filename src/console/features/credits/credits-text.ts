@@ -1,4 +1,4 @@
-import { labelOrName } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 /** Every text of the pages about credits. */

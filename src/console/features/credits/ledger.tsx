@@ -1,5 +1,5 @@
 import type { LedgerEntry } from '../../api/contract.ts';
-import { shortId } from '../../ui/controls/copy-button.tsx';
+import { shortId } from '../../ui/controls/short-id.ts';
 import { choiceFilter, type Filter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';

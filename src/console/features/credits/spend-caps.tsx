@@ -4,7 +4,7 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
-import { shortId } from '../../ui/controls/copy-button.tsx';
+import { shortId } from '../../ui/controls/short-id.ts';
 import { SelectField } from '../../ui/forms/field.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';

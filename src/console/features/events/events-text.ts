@@ -1,5 +1,5 @@
 import type { Event } from '../../api/contract.ts';
-import { labelOrName } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.

@@ -1,7 +1,8 @@
 import { useContext } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import type { GalleryVideo } from '../../api/contract.ts';
-import { AccountContext, useSudoAction } from '../../api/read-and-send-hooks.ts';
+import { useSudoAction } from '../../api/read-and-send-hooks.ts';
+import { AccountContext } from '../../api/account-context.ts';
 import { useNotAllowedReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';

@@ -1,4 +1,3 @@
-import type { Account } from '../../api/contract.ts';
 import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
 import { Page } from '../../ui/page-layout.tsx';
@@ -13,20 +12,5 @@ export function KeysPage() {
     <Page lead={keysText.lead(name)} actions={<CreateKeyButton />}>
       <KeyList />
     </Page>
-  );
-}
-
-/** For accounts without a member, operators create and revoke keys. */
-export function OperatorAccountKeys({ account }: { readonly account: Account }) {
-  return (
-    <div class="stack">
-      {account.closeTime === null && (
-        <div class="row apart">
-          <p class="soft">{keysText.operatorsNote}</p>
-          <CreateKeyButton account={account} isSmall />
-        </div>
-      )}
-      <KeyList account={account} />
-    </div>
   );
 }

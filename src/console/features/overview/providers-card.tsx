@@ -6,7 +6,7 @@ import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { formatDuration } from '../../ui/time.tsx';
-import { runningOfLimitWords } from '../providers/providers-page.tsx';
+import { runningOfLimitWords } from '../providers/providers-text.ts';
 import {
   healthyPoolWordAndTone,
   wordAndToneOfPoolHealth,

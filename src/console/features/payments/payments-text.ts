@@ -1,5 +1,7 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import { labelOrName, type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { wordAndToneOf } from '../../ui/controls/words-and-tones.ts';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
+import { type WordAndTone } from '../../ui/controls/words-and-tones.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 
 // Every text about buying credits and about payments.

@@ -1,4 +1,4 @@
-import { labelOrName } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 
 export const roleWords = { owner: 'Owner', member: 'Member', viewer: 'Viewer' } as const;
 

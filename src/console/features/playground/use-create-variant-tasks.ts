@@ -1,12 +1,13 @@
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../../api/call.ts';
 import { type ApiProblem, failureOf, apiProblemFromError } from '../../api/problem.ts';
-import { AccountContext, useSudoAction, useRefresh } from '../../api/read-and-send-hooks.ts';
+import { useSudoAction, useRefresh } from '../../api/read-and-send-hooks.ts';
+import { AccountContext } from '../../api/account-context.ts';
 import { randomIdempotencyKey } from '../../api/random-idempotency-key.ts';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { maxVariants } from './draft/draft.ts';
 import { playgroundText } from './playground-text.ts';
-import type { PlannedVideo } from './form/variants.ts';
+import { type PlannedVideo, randomSeed } from './form/variants.ts';
 
 /** Each variant of an opened form is sent with these. They stay the same until one is accepted, so that a retry is the same request. */
 type Slot = { readonly key: string; readonly seed: number };
@@ -93,10 +94,4 @@ function newSlots(): readonly Slot[] {
 
 function newSlot(): Slot {
   return { key: randomIdempotencyKey(), seed: randomSeed() };
-}
-
-/** Six digits are enough to differ, and can be read and typed. */
-export function randomSeed(): number {
-  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
-  return random % 1_000_000;
 }

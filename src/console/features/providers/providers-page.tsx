@@ -11,7 +11,12 @@ import { WordWithDot } from '../../ui/controls/badge.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
 import { TestProviderConnectionButton } from './test-provider-connection-button.tsx';
 import { SetProviderStateButton } from './set-provider-state.tsx';
-import { wordAndToneOfPoolHealth, providersText, describeProviderState } from './providers-text.ts';
+import {
+  wordAndToneOfPoolHealth,
+  providersText,
+  describeProviderState,
+  runningOfLimitWords,
+} from './providers-text.ts';
 
 export function ProvidersPage() {
   const providers = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
@@ -29,11 +34,6 @@ export function ProvidersPage() {
 }
 
 type ProviderProps = { readonly provider: Provider };
-
-/** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
-export function runningOfLimitWords(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
-  return limit === null || kind === 'preview' ? formatNumber(running) : providersText.ofLimit(running, limit);
-}
 
 function ProviderCard({ provider }: ProviderProps) {
   const actions = (

@@ -1,5 +1,5 @@
 import type { Provider } from '../../api/contract.ts';
-import type { WordAndTone } from '../../ui/controls/badge.tsx';
+import type { WordAndTone } from '../../ui/controls/words-and-tones.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { formatDuration } from '../../ui/time.tsx';
 
@@ -120,4 +120,9 @@ const outcomes: Readonly<Record<string, WordAndTone & { readonly help: string }>
 /** The words for the result of a test, also for one that is newer than this page. */
 export function describeTestOutcome(outcome: string) {
   return outcomes[outcome] ?? { word: outcome, tone: 'calm' as const, help: '' };
+}
+
+/** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
+export function runningOfLimitWords(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
+  return limit === null || kind === 'preview' ? formatNumber(running) : providersText.ofLimit(running, limit);
 }

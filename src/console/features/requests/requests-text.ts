@@ -1,4 +1,4 @@
-import type { Tone } from '../../ui/controls/badge.tsx';
+import type { Tone } from '../../ui/controls/words-and-tones.ts';
 
 /** Every text of the request log. */
 export const requestsText = {

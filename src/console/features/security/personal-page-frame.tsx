@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { AccountContext } from '../../api/read-and-send-hooks.ts';
+import { AccountContext } from '../../api/account-context.ts';
 import { personalNav } from '../../shell/nav.ts';
 import { Page } from '../../ui/page-layout.tsx';
 import { TabLinks } from '../../ui/controls/tab-links.tsx';

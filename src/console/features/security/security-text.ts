@@ -1,6 +1,6 @@
 import { minPasswordLength } from '../../../accounts/people/email-and-password-format.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
-import { labelOrName } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 
 /** Every string of a person's own settings, and of security events. */
 export const securityText = {

@@ -1,7 +1,7 @@
 import type { SignUp } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { labelOrName } from '../../ui/controls/badge.tsx';
+import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';

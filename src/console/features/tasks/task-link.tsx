@@ -1,6 +1,6 @@
 import { Link } from 'wouter-preact';
-import { shortId } from '../../ui/controls/copy-button.tsx';
-import { useTaskPagePaths } from './detail/use-task.ts';
+import { shortId } from '../../ui/controls/short-id.ts';
+import { useTaskPagePaths } from './detail/use-task-page-paths.ts';
 
 /** To the page of a task in the area of the reader. */
 export function TaskLink({ taskId }: { readonly taskId: string }) {

@@ -1,6 +1,8 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
 import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
-import { type Tone, type WordAndTone, wordAndToneOf } from '../../ui/controls/badge.tsx';
+import { wordAndToneOf } from '../../ui/controls/words-and-tones.ts';
+import { type WordAndTone } from '../../ui/controls/words-and-tones.ts';
+import { type Tone } from '../../ui/controls/words-and-tones.ts';
 import { formatsTextByKind } from '../../../media/references/upload-limits-and-addresses.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 

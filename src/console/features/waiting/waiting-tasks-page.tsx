@@ -3,7 +3,7 @@ import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
-import { shortId } from '../../ui/controls/copy-button.tsx';
+import { shortId } from '../../ui/controls/short-id.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded.tsx';

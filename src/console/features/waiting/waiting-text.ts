@@ -1,5 +1,5 @@
 import { formatNumber } from '../../ui/number-formats.tsx';
-import type { WordAndTone } from '../../ui/controls/badge.tsx';
+import type { WordAndTone } from '../../ui/controls/words-and-tones.ts';
 
 /** Every text about what waits. */
 export const waitingText = {

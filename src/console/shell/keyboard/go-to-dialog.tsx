@@ -1,6 +1,6 @@
 import { useContext, useId, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
-import { AccountContext } from '../../api/read-and-send-hooks.ts';
+import { AccountContext } from '../../api/account-context.ts';
 import { useMe } from '../../api/session.ts';
 import { operatorPaths, accountPaths } from '../../paths.ts';
 import { Dialog } from '../../ui/forms/dialog.tsx';

@@ -1,6 +1,6 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { AccountContext } from '../../api/read-and-send-hooks.ts';
+import { AccountContext } from '../../api/account-context.ts';
 import { useAccount } from '../../api/session.ts';
 import { ShortcutList } from './shortcut-list.tsx';
 import { accountNav } from '../nav.ts';

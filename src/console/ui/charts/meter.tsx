@@ -1,4 +1,4 @@
-import type { Tone } from '../controls/badge.tsx';
+import type { Tone } from '../controls/words-and-tones.ts';
 import '../controls/badge.css';
 import './meter.css';
 

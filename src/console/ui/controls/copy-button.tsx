@@ -2,6 +2,7 @@ import { Check, Copy } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
 import './code-block.css';
+import { shortId } from './short-id.ts';
 
 type CopyProps = { readonly text: string; readonly label: string; readonly isLoud?: boolean };
 
@@ -68,9 +69,4 @@ function copySelected(text: string, button: HTMLElement): boolean {
   // The selection took the focus along.
   button.focus();
   return isDone;
-}
-
-/** The end of an ID distinguishes it from its neighbors: it begins with the time of its creation. */
-export function shortId(id: string): string {
-  return `…${id.slice(-8)}`;
 }

@@ -1,6 +1,7 @@
 import { useContext } from 'preact/hooks';
 import { download } from '../../api/download.ts';
-import { AccountContext, useSudoAction } from '../../api/read-and-send-hooks.ts';
+import { useSudoAction } from '../../api/read-and-send-hooks.ts';
+import { AccountContext } from '../../api/account-context.ts';
 import { Button } from './button.tsx';
 import { Download } from './icons.ts';
 import { toastFailure } from '../feedback/toast.tsx';

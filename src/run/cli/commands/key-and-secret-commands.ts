@@ -7,7 +7,8 @@ import {
   type Scope,
   scopes,
 } from '../../../accounts/keys/scopes-and-caller.ts';
-import { defaultSecretOverlapSeconds, maxSecretOverlapSeconds } from '../../../tasks/callbacks/callback-schedule.ts';
+import { maxSecretOverlapSeconds } from '../../../tasks/callbacks/signing-secret-rows.ts';
+import { defaultSecretOverlapSeconds } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { readOrCreateSecret } from '../../embedded/data-folder.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/signing-secrets.ts';

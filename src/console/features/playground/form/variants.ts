@@ -104,3 +104,9 @@ function changesOf(draft: Draft, model: Model, other: Model): readonly string[] 
 function isSame(one: unknown, other: unknown): boolean {
   return isGiven(one) ? JSON.stringify(one) === JSON.stringify(other) : !isGiven(other);
 }
+
+/** Six digits are enough to differ, and can be read and typed. */
+export function randomSeed(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return random % 1000000;
+}

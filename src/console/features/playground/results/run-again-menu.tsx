@@ -14,7 +14,7 @@ import { draftFromTask, emptyDraft, fittedDraft, taskRequestOf } from '../draft/
 import { inputFieldsOf, withFieldValue } from '../form/input-schema.ts';
 import { computePriceNowAndNext } from '../form/price-now-and-next.ts';
 import { playgroundText } from '../playground-text.ts';
-import { randomSeed } from '../use-create-variant-tasks.ts';
+import { randomSeed } from '../form/variants.ts';
 import { seedField } from '../form/variants.ts';
 
 type AgainProps = {

@@ -8,7 +8,8 @@ import { formatDuration, useNow } from '../../../ui/time.tsx';
 import { CancelTaskButton, DownloadLink } from '../../tasks/detail/task-actions.tsx';
 import { TaskResult } from '../../tasks/detail/task-result.tsx';
 import { tasksText } from '../../tasks/tasks-text.ts';
-import { isLive, type TaskView, useTaskPagePaths } from '../../tasks/detail/use-task.ts';
+import { isLive, type TaskView } from '../../tasks/detail/use-task.ts';
+import { useTaskPagePaths } from '../../tasks/detail/use-task-page-paths.ts';
 import { playgroundText } from '../playground-text.ts';
 import { RunAgainMenu } from './run-again-menu.tsx';
 

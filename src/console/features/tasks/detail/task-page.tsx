@@ -1,6 +1,7 @@
 import { useIsOperatorPage } from '../../../api/session.ts';
 import { accountPages } from '../../../pages.ts';
-import { CopyId, shortId } from '../../../ui/controls/copy-button.tsx';
+import { CopyId } from '../../../ui/controls/copy-button.tsx';
+import { shortId } from '../../../ui/controls/short-id.ts';
 import { type BackLinkTarget, DetailPage } from '../../../ui/lists/detail-page.tsx';
 import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page-layout.tsx';
@@ -14,7 +15,8 @@ import { TaskJobs } from './task-jobs.tsx';
 import { TaskResult } from './task-result.tsx';
 import { TaskTimeline } from './task-timeline.tsx';
 import { tasksText, wordAndToneOfTask } from '../tasks-text.ts';
-import { type TaskView, useTask, useTaskPagePaths } from './use-task.ts';
+import { type TaskView, useTask } from './use-task.ts';
+import { useTaskPagePaths } from './use-task-page-paths.ts';
 
 /** One task, for its account and for operators. */
 export function TaskPage({ id }: { readonly id: string }) {

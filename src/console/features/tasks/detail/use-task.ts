@@ -1,7 +1,6 @@
 import type { ListedTask, OperatorListedTask, TaskDetail, TaskRecord, TaskTimeline } from '../../../api/contract.ts';
 import { useRead, useReadsOfOnePath } from '../../../api/read-and-send-hooks.ts';
-import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
-import { operatorPaths, accountPaths } from '../../../paths.ts';
+import { useIsOperatorPage } from '../../../api/session.ts';
 import type { CallbackView } from '../../callbacks/callback-card.tsx';
 
 /** A task of a list; operators see its account as well. */
@@ -45,14 +44,4 @@ export function useParallelTasks(taskIds: readonly string[]) {
       inBackground: true,
     },
   );
-}
-
-/** Addresses of tasks in the area of the reader. */
-export function useTaskPagePaths() {
-  const isOperator = useIsOperatorPage();
-  const { accountId } = useAccount();
-  return {
-    list: isOperator ? operatorPaths.tasks : accountPaths.tasks(accountId),
-    of: (taskId: string) => (isOperator ? operatorPaths.task(taskId) : accountPaths.task(accountId, taskId)),
-  };
 }

@@ -3,7 +3,7 @@ import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
 import { filtersWithoutFullIndex } from '../../../../tasks/list/filter-indexes.ts';
-import { shortId } from '../../../ui/controls/copy-button.tsx';
+import { shortId } from '../../../ui/controls/short-id.ts';
 import { presetOrDateRangeFilters } from '../../../ui/forms/date-range-filters.tsx';
 import {
   choiceFilter,

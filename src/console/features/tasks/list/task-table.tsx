@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
 import { StateWithDot } from '../../../ui/controls/badge.tsx';
-import { shortId } from '../../../ui/controls/copy-button.tsx';
+import { shortId } from '../../../ui/controls/short-id.ts';
 import { formatNumber } from '../../../ui/number-formats.tsx';
 import { useUrlParameters } from '../../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { type Column, Table } from '../../../ui/lists/table.tsx';
@@ -10,7 +10,8 @@ import { Time } from '../../../ui/time.tsx';
 import { AccountLink } from '../../accounts/account-link.tsx';
 import { Poster } from '../poster.tsx';
 import { describeFailCode, wordAndToneOfTask, tasksText } from '../tasks-text.ts';
-import { type ListedTaskRow, useTaskPagePaths } from '../detail/use-task.ts';
+import { type ListedTaskRow } from '../detail/use-task.ts';
+import { useTaskPagePaths } from '../detail/use-task-page-paths.ts';
 
 const { columns: titles } = tasksText;
 

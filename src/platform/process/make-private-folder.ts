@@ -1,0 +1,15 @@
+import { mkdir, stat, chmod } from 'fs/promises';
+import { explainFolderError, causeOf } from './folder-and-port-errors.ts';
+
+// Explains errors of folders and ports to the operator who starts the program.
+/** Creates a folder that only this account can open, or restricts an existing one. Throws `SetupError`. */
+export async function makePrivateFolder(path: string, setting: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    const { mode } = await stat(path);
+    // A folder of another account, or a read-only one, may still be usable.
+    if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {});
+  } catch (error) {
+    throw explainFolderError(await causeOf(error, path), path, setting);
+  }
+}
