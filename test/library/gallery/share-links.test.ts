@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
+import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { listShareLinksOfAccount, maxShareLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { deleteExpiredShareLinks } from '../../../src/library/operations/delete-expired-rows.ts';
@@ -130,6 +131,13 @@ test('the links of an account are listed for its export, in the order of their c
     (await listShareLinksOfAccount(service.database.db, own.accountId, cursor, limit)).map(({ linkId }) => linkId);
   assert.deepEqual(await list(undefined, 10), ids);
   assert.deepEqual([await list(undefined, 2), await list(ids[1], 2)], [ids.slice(0, 2), ids.slice(2)]);
+});
+
+test('a link ends with the retention of its video', async () => {
+  const { share, taskId } = await newClient();
+  const { path } = await share();
+  await markMediaDeleted(service.database.db, taskId);
+  await assertMissing(path);
 });
 
 test('links end with the content of the task, and while the account is suspended or closed', async () => {

@@ -88,6 +88,26 @@ test('an archive breaks if a video has another length than it announced, or cann
   await assert.rejects(buffer((await entry(3, missing)).body), /the video is missing/);
 });
 
+test('an archive whose reader leaves closes the entry that it reads, and opens no further one', async () => {
+  const opened: Readable[] = [];
+  const endless = async () => {
+    const source = new Readable({ read: () => source.push(Buffer.alloc(1_000)) });
+    opened.push(source);
+    return source;
+  };
+  const entry = { sizeBytes: 1e9, modifiedAt: new Date(), open: endless };
+  const { body } = await zipOfFiles([
+    { ...entry, name: 'a.mp4' },
+    { ...entry, name: 'b.mp4' },
+  ]);
+  await once(body, 'readable');
+  const [source] = opened;
+  assert.ok(source);
+  body.destroy();
+  await once(source, 'close');
+  assert.equal(opened.length, 1);
+});
+
 test('an archive has the time of each video', async () => {
   const bytesOf = async (modifiedAt: Date) => {
     const entry = { name: 'a.mp4', sizeBytes: 3, modifiedAt, open: async () => Readable.from([Buffer.from('abc')]) };

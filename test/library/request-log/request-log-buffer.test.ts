@@ -165,4 +165,14 @@ test('requests are written a second after the first one, and again a second afte
   t.mock.timers.tick(1);
   await settled();
   assert.deepEqual(written, [1, 2]);
+  log.add(finished(randomUUID()));
+  t.mock.timers.tick(600);
+  await log.drain();
+  log.add(finished(randomUUID()));
+  t.mock.timers.tick(999);
+  await settled();
+  assert.deepEqual(written, [1, 2, 1], 'a drain ends the wait of the requests before it');
+  t.mock.timers.tick(1);
+  await settled();
+  assert.deepEqual(written, [1, 2, 1, 1]);
 });

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
+import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
+import { createTestDeadlines } from '../../support/test-deadlines.ts';
+import { noop, played, prepareGenerations, upstreamOf } from './routing-stage.ts';
+
+prepareGenerations();
+
+// A job that runs upstream, until it has ended.
+
+test('an attempt that has ended keeps no watch: not of a deadline, nor of its task, nor of the switch of its provider', async () => {
+  const watched: Record<string, number> = { deadline: 0, task: 0, switch: 0 };
+  const open = new Set<object>();
+  /** Counts a watch, and remembers it until its end. */
+  const held = <Watch extends { readonly stop: () => void }>(kind: string, watch: Watch): Watch => {
+    watched[kind] = (watched[kind] ?? 0) + 1;
+    open.add(watch);
+    return {
+      ...watch,
+      stop: () => {
+        open.delete(watch);
+        watch.stop();
+      },
+    };
+  };
+  const change = ({ watches, ...parts }: WorkerParts): WorkerParts => {
+    const { attempts, switches, startDeadline } = watches;
+    return {
+      ...parts,
+      watches: {
+        ...watches,
+        attempts: { begin: (taskId) => held('task', attempts.begin(taskId)) },
+        switches: { ...switches, watch: (provider) => held('switch', switches.watch(provider)) },
+        startDeadline: (leftMs) => held('deadline', startDeadline(leftMs)),
+      },
+    };
+  };
+  const { end } = await played({ upstreams: [upstreamOf('first')], change });
+  assert.equal(end, 'success');
+  assert.deepEqual([watched, open.size], [{ deadline: 2, task: 1, switch: 1 }, 0]);
+});
+
+test('a job that had ended before the deadline is followed beyond it, until its upstream reports the video again', async () => {
+  const upstream = upstreamOf('first');
+  const deadlines = createTestDeadlines();
+  let polls = 0;
+  const status: PolledProvider['status'] = async (jobs, signal) => {
+    polls += 1;
+    if (polls === 2) deadlines.pass();
+    const running = (): JobStatus => ({ state: 'running' });
+    return polls === 1 || polls > 4
+      ? await upstream.provider.status(jobs, signal)
+      : new Map(jobs.map(({ jobKey }) => [jobKey, running()]));
+  };
+  let downloads = 0;
+  const result: PolledProvider['result'] = async (...asked) => {
+    downloads += 1;
+    if (downloads === 1) throw new Error('our store is down');
+    return await upstream.provider.result(...asked);
+  };
+  const change = ({ watches, ...parts }: WorkerParts): WorkerParts => ({
+    ...parts,
+    watches: { ...watches, startDeadline: deadlines.startDeadline },
+  });
+  const provider = { ...upstream.provider, status, result };
+  const story = { upstreams: [{ ...upstream, provider }], betweenAttempts: noop, change };
+  const { end, calls } = await played(story);
+  assert.deepEqual([end, calls, polls, downloads], ['success', ['first success'], 5, 2]);
+});
