@@ -290,6 +290,9 @@ for (const onLostJob of ['fail', 'resubmit'] as const) {
     } else await generating;
     const jobs = (await listProviderJobs(database.db, taskId)).map((job) => [job.outcome, job.costMicros]);
     const lost = ['abandoned', 500_000];
+    const settled = 'select settled_at is not null as is_settled from provider_jobs where task_id = $1 and ordinal = 1';
+    const [first] = await database.db.run({ name: 'test-settled', text: settled }, [taskId]);
+    assert.deepEqual(first, { is_settled: true }, 'nothing is left to be stopped');
     assert.deepEqual(jobs, onLostJob === 'fail' ? [lost] : [lost, ['success', 500_000]]);
   });
 }

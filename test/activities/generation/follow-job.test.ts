@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { createTestDeadlines } from '../../support/test-deadlines.ts';
-import { noop, played, prepareGenerations, upstreamOf } from './routing-stage.ts';
+import { database, noop, played, prepareGenerations, upstreamOf } from './routing-stage.ts';
 
 prepareGenerations();
 
@@ -67,4 +67,30 @@ test('a job that had ended before the deadline is followed beyond it, until its 
   const story = { upstreams: [{ ...upstream, provider }], betweenAttempts: noop, change };
   const { end, calls } = await played(story);
   assert.deepEqual([end, calls, polls, downloads], ['success', ['first success'], 5, 2]);
+});
+
+test('an attempt is recorded as alive at the deadline before its job is stopped, so that the next one finds the deadline passed', async () => {
+  const upstream = upstreamOf('first', { instant: false });
+  const deadlines = createTestDeadlines();
+  const run = (text: string) =>
+    database.db.run<{ isSeen: boolean }>({ name: 'test-seen', text, plannedAnew: true }, [upstream.asked[0]]);
+  const status: PolledProvider['status'] = async (jobs, signal) => {
+    await run(`update tasks set attempt_seen_at = now() - interval '1 hour' where id = $1`);
+    deadlines.pass();
+    return await upstream.provider.status(jobs, signal);
+  };
+  const seen: unknown[] = [];
+  const cancel: PolledProvider['cancel'] = async (...asked) => {
+    seen.push(
+      ...(await run(`select attempt_seen_at > now() - interval '30 minutes' as "isSeen" from tasks where id = $1`)),
+    );
+    return await upstream.provider.cancel(...asked);
+  };
+  const change = ({ watches, ...parts }: WorkerParts): WorkerParts => ({
+    ...parts,
+    watches: { ...watches, startDeadline: deadlines.startDeadline },
+  });
+  const upstreams = [{ ...upstream, provider: { ...upstream.provider, status, cancel } }];
+  const { end, calls } = await played({ upstreams, change });
+  assert.deepEqual([end, calls, seen], ['timeout', ['first abandoned'], [{ isSeen: true }]]);
 });

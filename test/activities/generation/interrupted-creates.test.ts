@@ -5,6 +5,7 @@ import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-act
 import { type Database, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
+import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
 import type { FakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
@@ -56,6 +57,9 @@ function heldCreate({ provider }: FakeUpstream) {
 const jobsOf = async (taskId: string) =>
   (await listProviderJobs(database.db, taskId)).map(({ jobId, outcome }) => [jobId, outcome]);
 
+const failuresOf = async ({ provider }: FakeUpstream) =>
+  (await listPools(database.db)).find((pool) => pool.provider === provider.name)?.failures;
+
 test('a job that is accepted after its task was cancelled is recorded and stopped upstream', async () => {
   const upstream = upstreamOf('late', { instant: false });
   const create = heldCreate(upstream);
@@ -105,6 +109,48 @@ test('a create without a response is aborted when the grace time after a cancell
   assert.equal(upstream.jobs.length, 0);
   // The intent stays, from which reconcile finds out whether a job exists.
   assert.deepEqual(await jobsOf(taskId), [[undefined, undefined]]);
+  assert.equal(await failuresOf(upstream), 0, 'the abort proves nothing about the provider');
+});
+
+test('a create that its abort made fail is no failure of the provider, and leads to no other create', async () => {
+  const upstream = upstreamOf('aborted');
+  let requests = 0;
+  const submit: PolledProvider['submit'] = async (_request, signal) => {
+    requests += 1;
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    return { kind: 'not_accepted', reason: 'unreachable', detail: 'socket closed' };
+  };
+  const { taskId, deadlines, stop, ended } = await startAttempt(upstream, { submit });
+  await waitFor('the create', () => requests || undefined);
+  stop.abort(new TaskEndedAbortReason());
+  deadlines.pass();
+  await ended;
+  assert.deepEqual([requests, await failuresOf(upstream)], [1, 0]);
+  assert.deepEqual(await jobsOf(taskId), [[undefined, 'not_created']]);
+});
+
+test('a task that is cancelled while its intent is committed sends no create', async () => {
+  const upstream = upstreamOf('intended');
+  const stop = new AbortController();
+  const run: typeof database.db.run = async (statement, values) => {
+    const rows = await database.db.run(statement, values);
+    if (statement.name === 'intend-reserved-job') stop.abort(new TaskEndedAbortReason());
+    return rows as never; // those of the same statement
+  };
+  const { taskId, ended } = await startAttempt(upstream, {}, { stop, db: { ...database.db, run } });
+  await ended;
+  assert.deepEqual([upstream.asked, await jobsOf(taskId)], [[], [[undefined, undefined]]]);
+});
+
+test('a job that its upstream does not stop stays open, so that reconcile stops it', async () => {
+  const upstream = upstreamOf('deaf', { instant: false });
+  const cancel = () => Promise.reject(new Error('socket hang up'));
+  const { taskId, stop, ended } = await startAttempt(upstream, { cancel });
+  const job = await waitFor('the job', () => upstream.jobs[0]);
+  await waitFor('its id', async () => ((await jobsOf(taskId))[0]?.[0] === job.jobId ? true : undefined));
+  stop.abort(new TaskEndedAbortReason());
+  await ended;
+  assert.deepEqual(await jobsOf(taskId), [[job.jobId, undefined]]);
 });
 
 test('a cancelled attempt waits for an unavailable database until its grace time is over', async () => {

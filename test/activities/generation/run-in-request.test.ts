@@ -7,6 +7,7 @@ import { copyInstantClip } from '../../../src/providers/preview/preview-provider
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
+import { findTask } from '../../../src/tasks/task-rows.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
 import { modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
@@ -19,6 +20,7 @@ import {
   passTime,
   played,
   prepareGenerations,
+  priced,
   renameProviders,
   worldOf,
 } from './routing-stage.ts';
@@ -76,6 +78,42 @@ test('a run that was not accepted cools its pool down, and a later video ends th
   assert.deepEqual(requests, ['call held busy', 'call held accepted']);
 });
 
+test('a run whose connection breaks cools its pool down, and after the third one its cost is unknown', async () => {
+  const provider = connectedProvider(() => Promise.resolve({ kind: 'lost', detail: 'socket hang up' }));
+  const perJob = { currency: 'USD', perJob: 5_000_000 } as const;
+  const change = (parts: WorkerParts) => priced(perJob)(at(provider)(parts));
+  const { rows } = await played({ upstreams: [], change });
+  assert.deepEqual(
+    rows.map((row) => [row.outcome, row.costMicros, row.costBasis]),
+    [['abandoned', undefined, 'unknown']],
+  );
+  const pool = (await listPools(database.db)).find((one) => one.provider === provider.name);
+  assert.deepEqual([pool?.failures, pool?.coolingReason, pool?.occupying], [1, 'unknown', 0]);
+});
+
+test('a run without a report of its start has generated for as long as it took, and its poster is used', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+  const tookMs = 3_600_000;
+  const provider = connectedProvider(async (_request, _report, { workFolder }) => {
+    t.mock.timers.tick(tookMs);
+    return { kind: 'video', video: await copyInstantClip(workFolder) };
+  });
+  const posters: boolean[] = [];
+  const change = (parts: WorkerParts): WorkerParts => {
+    const { inspectVideo } = parts.videoTools;
+    const inspect: typeof inspectVideo = (order) => {
+      posters.push(order.deliveredPoster !== undefined);
+      return inspectVideo(order);
+    };
+    return { ...at(provider)(parts), videoTools: { ...parts.videoTools, inspectVideo: inspect } };
+  };
+  const { taskId, end } = await played({ upstreams: [], change });
+  const task = await findTask(database.db, taskId);
+  const { generationStartedAt = Infinity, completedAt = 0 } = task ?? {};
+  assert.deepEqual([end, posters], ['success', [true]]);
+  assert.ok(completedAt - generationStartedAt >= tookMs, `${completedAt - generationStartedAt}`);
+});
+
 test('an error of the task ends it, and any other one is retried with the same job', async () => {
   for (const isOfTask of [true, false]) {
     renameProviders();
@@ -119,6 +157,29 @@ for (const [why, type, outcome, failCode] of [
     assert.equal(pool?.occupying, outcome === undefined ? 1 : 0);
   });
 }
+
+test('a task that is cancelled while its intent is committed is not run', async () => {
+  const stop = new AbortController();
+  let runs = 0;
+  const provider = connectedProvider(() => {
+    runs += 1;
+    return Promise.reject(new Error('it runs'));
+  });
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('cancelled'));
+  const { watches, ...world } = worldOf({ upstreams: [], change: at(provider) });
+  const run: typeof world.db.run = async (statement, values) => {
+    const rows = await database.db.run(statement, values);
+    if (statement.name === 'intend-reserved-job') stop.abort(new TaskEndedAbortReason());
+    return rows as never; // those of the same statement
+  };
+  const attempts = { begin: () => ({ signal: stop.signal, stop: () => {} }) };
+  const parts = { ...world, db: { ...world.db, run }, watches: { ...watches, attempts } };
+  const attempt = silentActivity({ workflowId: taskId }, () =>
+    wireActivities(parts).generation.generateVideo({ taskId, isRemote: true }),
+  );
+  await assert.rejects(attempt, { name: 'CancelledFailure' });
+  assert.equal(runs, 0);
+});
 
 test('a start that cannot be recorded is logged, and recorded with the video', async () => {
   const provider = connectedProvider(async (_request, _report, { workFolder, onStarted }) => {

@@ -168,8 +168,8 @@ test('groups beyond those with most credits are added up', async () => {
   for (const [model, tasks] of [
     ['m1', 3],
     ['m2', 2],
-    ['m3', 1],
-    ['m4', 1],
+    ['m3', 2],
+    ['m4', 2],
   ] as const) {
     for (let count = 0; count < tasks; count += 1) await newTask(start, 1_000, { model });
   }
@@ -180,8 +180,9 @@ test('groups beyond those with most credits are added up', async () => {
     [
       ['m1', false, 3],
       ['m2', false, 2],
-      [undefined, true, 2],
+      [undefined, true, 4],
     ],
+    'the rest is last, also with the most credits',
   );
   const { models } = await reportOf('from=2026-03-01&to=2026-03-01');
   assert.deepEqual(
@@ -189,8 +190,8 @@ test('groups beyond those with most credits are added up', async () => {
     [
       ['m1', 3, 3 * price],
       ['m2', 2, 2 * price],
-      ['m3', 1, price],
-      ['m4', 1, price],
+      ['m3', 2, 2 * price],
+      ['m4', 2, 2 * price],
     ],
     'by credits, then by name',
   );

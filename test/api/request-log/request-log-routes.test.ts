@@ -125,6 +125,7 @@ test('the log is filtered by status, key, part of the endpoint, error code and r
   for (const status of ['3xx', '5xx']) assert.deepEqual(await logged(`&status=${status}`), [], status);
   await expect(`&keyId=${keyId}`, ({ createdBy }) => createdBy.name === 'second');
   await expect('&endpoint=CREATE', ({ endpoint }) => endpoint.endsWith('/createTask'));
+  await expect('&endpoint=/API/v1/jobs', ({ endpoint }) => endpoint.startsWith('/api/v1/jobs'));
   await expect('&error=invalid_request', ({ error }) => error === 'invalid_request');
   assert.deepEqual(await logged(`&requestId=${String(refused.headers['x-request-id'])}`), [], 'of another account');
   assert.deepEqual(await logged('&requestId=none'), []);

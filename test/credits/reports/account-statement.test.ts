@@ -219,6 +219,49 @@ describe('no entry is missing from a statement:', () => {
     assert.match(statementHtml(read, defaultBrand), /<h2>cashback<\/h2>[^]*from tomorrow/);
   });
 
+  test('an entry at the first instant of a month belongs to it, and one at its end to the next month', async () => {
+    const accountId = await createAccount(db(), { name: 'a', credits: 0 });
+    const { fromMs, toMs } = month;
+    let balance = 0;
+    for (const [reason, amount, ms] of [
+      ['before', 1, fromMs - 1],
+      ['first', 2, fromMs],
+      ['last', 4, toMs - 1],
+      ['next', 8, toMs],
+    ] as const) {
+      balance += amount;
+      await runAsSuperuser(
+        service.database,
+        `insert into ledger_entries (account_id, kind, amount, balance_after, reason, created_at)
+         values ('${accountId}', 'grant', ${amount}, ${balance}, '${reason}', to_timestamp(${ms / 1000}))`,
+      );
+    }
+    await runAsSuperuser(service.database, `update accounts set balance = ${balance} where id = '${accountId}'`);
+    const { opening, closing, lines } = await readStatement(db(), { accountId, ...month });
+    assert.deepEqual([opening, closing, lines.map(({ reason }) => reason)], [1, 7, ['first', 'last']]);
+  });
+
+  test('a statement is final five minutes after the end of its month', async () => {
+    const accountId = await createAccount(db(), { name: 'a', credits: 0 });
+    for (const [minutes, isFinal] of [
+      [4, false],
+      [6, true],
+    ] as const) {
+      const toMs = Date.now() - minutes * 60_000;
+      assert.equal((await readStatement(db(), { accountId, ...month, toMs })).isFinal, isFinal);
+    }
+  });
+
+  test('months are those of the years from 1970 to 2285', () => {
+    for (const [text, isMonth] of [
+      ['1969-12', false],
+      ['1970-01', true],
+      ['2285-12', true],
+      ['2286-01', false],
+    ] as const)
+      assert.equal(monthOf(text)?.month, isMonth ? text : undefined);
+  });
+
   test('bookings beyond the limit are one line with their sum', async () => {
     const accountId = await createAccount(db(), { name: 'a', credits: 0 });
     const more = 3;

@@ -39,6 +39,16 @@ test('the labeled videos of an account are listed for its export, each once, by 
   );
 });
 
+test('a video that is named twice is labeled once', async () => {
+  const { db } = service.database;
+  const { accountId } = await service.newAccount(100_000);
+  const { taskId } = await storeVideo(service, accountId, 'a boat');
+  const label = { accountId, taskIds: [taskId, taskId], isFavorite: true, addTags: ['boats'], removeTags: [] };
+  assert.equal(await setFavoritesAndTags(db, label), true);
+  const labeled = await listFavoriteOrTaggedVideos(db, accountId, undefined, 10);
+  assert.deepEqual(labeled, [{ taskId, isFavorite: true, tags: ['boats'] }]);
+});
+
 test('tags that differ in case, spaces or composition are the same', () => {
   for (const text of ['red caf\u00e9', ' Red \t  CAF\u00c9\n', 'red cafe\u0301'])
     assert.equal(normalizedTag(text), 'red caf\u00e9');

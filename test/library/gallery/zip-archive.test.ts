@@ -108,6 +108,17 @@ test('an archive whose reader leaves closes the entry that it reads, and opens n
   assert.equal(opened.length, 1);
 });
 
+test('an archive whose reader left while an entry was opened closes that entry', async () => {
+  let open = (_source: Readable) => {};
+  const opened = new Promise<Readable>((resolve) => (open = resolve));
+  const { body } = await zipOfFiles([{ name: 'a.mp4', sizeBytes: 3, modifiedAt: new Date(), open: () => opened }]);
+  body.destroy();
+  await once(body, 'close');
+  const source = new Readable({ read: () => {} });
+  open(source);
+  await once(source, 'close');
+});
+
 test('an archive has the time of each video', async () => {
   const bytesOf = async (modifiedAt: Date) => {
     const entry = { name: 'a.mp4', sizeBytes: 3, modifiedAt, open: async () => Readable.from([Buffer.from('abc')]) };
@@ -122,7 +133,7 @@ async function archiveOfTwo() {
   const { accountId, link } = await newClient();
   const videos = [
     await storeVideo(service, accountId, 'one', { size: 300_000 }),
-    await storeVideo(service, accountId, 'two', { model: 'maker/model:2' }),
+    await storeVideo(service, accountId, 'two', { model: 'maker/ model:2' }),
   ];
   return { videos, archive: await open(await link(videos.map(({ taskId }) => taskId))) };
 }

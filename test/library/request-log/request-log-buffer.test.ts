@@ -128,6 +128,7 @@ test('what is beyond the length of the log is found and deleted, of each account
   const [log] = overlong;
   assert.ok(log);
   assert.equal((await deleteFromOverlongLog(db, log, 1)).deleted, 1);
+  assert.equal((await listed(long)).at(-1)?.endedAt, now + 1_000_001, 'the oldest one goes first');
   assert.equal((await deleteFromOverlongLog(db, log, 10)).deleted, 1);
   assert.deepEqual(
     (await listed(long)).map(({ endedAt }) => endedAt - now - 1_000_000),
