@@ -2,6 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { JobStatus, PolledProvider } from '../../../src/providers/provider-contract.ts';
+import {
+  finalRequestLimitMs,
+  withFinalRequestLimit,
+} from '../../../activities/generation/end-declined-or-cancelled-job.ts';
 import { createTestDeadlines } from '../../support/test-deadlines.ts';
 import { database, noop, played, prepareGenerations, upstreamOf } from './routing-stage.ts';
 
@@ -93,4 +97,20 @@ test('an attempt is recorded as alive at the deadline before its job is stopped,
   const upstreams = [{ ...upstream, provider: { ...upstream.provider, status, cancel } }];
   const { end, calls } = await played({ upstreams, change });
   assert.deepEqual([end, calls, seen], ['timeout', ['first abandoned'], [{ isSeen: true }]]);
+});
+
+test('one of the last requests about a job is aborted when its time is over, and a late response is not waited for', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let aborted = false;
+  const request = withFinalRequestLimit((signal) => {
+    signal.addEventListener('abort', () => (aborted = true));
+    return new Promise<never>(() => {});
+  });
+  const rejected = assert.rejects(request, /no response from the provider in 15 s/);
+  t.mock.timers.tick(finalRequestLimitMs - 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(aborted, false);
+  t.mock.timers.tick(1);
+  await rejected;
+  assert.equal(aborted, true);
 });
