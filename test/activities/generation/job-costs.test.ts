@@ -65,7 +65,11 @@ test('a job that is found failed at the deadline keeps the cost that its upstrea
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     return new Map(jobs.map(({ jobKey }) => [jobKey, failed]));
   };
-  const cancel = () => assert.fail('it has ended');
+  let cancels = 0;
+  const cancel: PolledProvider['cancel'] = (...asked) => {
+    cancels += 1;
+    return upstream.provider.cancel(...asked);
+  };
   const world = worldOf({ upstreams: [{ ...upstream, provider: { ...upstream.provider, status, cancel } }] });
   const deadlines = createTestDeadlines();
   const taskId = await acceptTestTask(database.db, accountId, taskParam('failing'));
@@ -80,7 +84,7 @@ test('a job that is found failed at the deadline keeps the cost that its upstrea
   const [job] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([job?.outcome, job?.costMicros, job?.costBasis], ['abandoned', 70_000, 'reported']);
   assert.equal(job?.failure?.failCode, 'timeout');
-  assert.equal(await occupyingOf(upstream), 0);
+  assert.deepEqual([cancels, await occupyingOf(upstream)], [0, 0], 'there is nothing to stop');
 });
 
 for (const [what, options, submit, outcome] of [

@@ -5,7 +5,10 @@ import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries.ts';
 import type { PaidPrice } from '../../../src/credits/payments/payment-provider.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { applyReversals } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
-import { readAndBookReversals } from '../../../src/credits/payments/book-reversals.ts';
+import {
+  listPaymentsWithUnsettledReversals,
+  readAndBookReversals,
+} from '../../../src/credits/payments/book-reversals.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
@@ -69,6 +72,20 @@ test('a refund whose currency cannot be compared books nothing, and alerts opera
   await applyReversals({ ...stage.deps, events }, paymentId);
   assert.deepEqual(outcomes, ['not_comparable']);
   assert.deepEqual(await stage.amountsOf(accountId), [credits]);
+});
+
+test('a refund that becomes final is settled without another booking, and one of more than the price takes its credits only', async () => {
+  const { db } = stage.database;
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const refund = { reference: 're_settling', kind: 'refund', minorUnits: 1_000_000, isTaken: true } as const;
+  const isUnsettled = async () =>
+    (await listPaymentsWithUnsettledReversals(db, undefined, 100)).some((one) => one.paymentId === paymentId);
+  for (const isFinal of [false, true]) {
+    const provider = { ...stage.provider, readReversals: async () => [{ ...refund, isFinal }] };
+    await readAndBookReversals({ ...stage.deps, provider }, paymentId);
+    assert.deepEqual([await isUnsettled(), await stage.amountsOf(accountId)], [!isFinal, [credits, -credits]]);
+  }
 });
 
 test('concurrent events about refunds book each refund once', async () => {

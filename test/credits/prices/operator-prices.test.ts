@@ -129,6 +129,18 @@ test('prices are listed as announced, in force, past or withdrawn, by model and 
   });
 });
 
+test('a price that is only announced is among those that operators have set, and a withdrawn one is not', async () => {
+  const { db } = database;
+  const amounts = { creditsPerSecond: 3, creditsPerVideo: 4 };
+  const price = { model: 'announced', priceName: 'standard', accountId: undefined, ...amounts, reason: 'a test' };
+  const made = await setPrice(db, { ...price, who: 'ada', fromMs: Date.now() + 3_600_000 });
+  const names = async () => (await listActiveOperatorPriceNames(db)).filter((one) => one.model === 'announced');
+  assert.deepEqual(await names(), [{ model: 'announced', priceName: 'standard', accounts: 0 }]);
+  assert.ok(made.kind === 'set');
+  await withdrawPrice(db, { priceId: made.price.priceId, who: 'ada' });
+  assert.deepEqual(await names(), []);
+});
+
 test('a price is set from its instant on, at the earliest after its lead, and not in the past or of an unknown account', async () => {
   const { db } = database;
   const accountId = await createAccount(db, { name: 'buyer', credits: 0 });

@@ -109,13 +109,13 @@ test('an archive whose reader leaves closes the entry that it reads, and opens n
 });
 
 test('an archive whose reader left while an entry was opened closes that entry', async () => {
-  let open = (_source: Readable) => {};
-  const opened = new Promise<Readable>((resolve) => (open = resolve));
+  let give = (_source: Readable) => {};
+  const opened = new Promise<Readable>((resolve) => (give = resolve));
   const { body } = await zipOfFiles([{ name: 'a.mp4', sizeBytes: 3, modifiedAt: new Date(), open: () => opened }]);
   body.destroy();
   await once(body, 'close');
   const source = new Readable({ read: () => {} });
-  open(source);
+  give(source);
   await once(source, 'close');
 });
 
