@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
 import { createEmptyAccountPageActivity } from '../../../activities/close-account.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { endCheckout, listOpenCheckouts } from '../../../src/credits/payments/expire-or-settle-checkout.ts';
 import type { PaymentDeps } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
+import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';
 import { shell } from '../../support/service/person.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';
@@ -55,6 +57,33 @@ test('an outage of Stripe leaves the checkouts to the next pass', async () => {
   assert.deepEqual(await empty(accountId), { found: 1, after: undefined });
   assert.equal(sessionState(sessionId), 'expired');
   await stage.deliver();
+});
+
+test('the open checkouts of an account are those that may still be paid', async () => {
+  const accountId = await stage.newAccount();
+  const other = await stage.newAccount();
+  await rolledBack(stage.database.db, async (db) => {
+    const about = {
+      provider: 'stripe',
+      is_test: true,
+      package: 'starter',
+      credits: 1,
+      currency: 'EUR',
+      minor_units: 1,
+    };
+    const limitMs = 25 * 3_600_000;
+    for (const [checkout, row] of [
+      ['cs_new', {}],
+      ['cs_last', { created_at: ago(limitMs - 1) }],
+      ['cs_expired', { created_at: ago(limitMs) }],
+      ['cs_failed', { state: 'failed' }],
+      ['cs_foreign', { account_id: other }],
+      [null, {}],
+    ] as const)
+      await insertRow(db, 'top_ups', { id: uuidv7(), account_id: accountId, checkout_id: checkout, ...about, ...row });
+    const listed = await listOpenCheckouts(db, accountId);
+    assert.deepEqual(listed, [{ checkoutId: 'cs_new' }, { checkoutId: 'cs_last' }]);
+  });
 });
 
 const endAll = async (deps: PaymentDeps, accountId: string) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { createOneTimeLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createCodesAs, withdrawCodesAs } from '../../../src/credits/ledger/redemption-codes.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { createMailQueue, mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
@@ -286,6 +287,10 @@ test('an operator lists open sign-ups and delivers a new link by hand, which rep
   assert.equal((await accept(token)).status, 200);
   const again = await operator.ask('POST', '/api/admin/v1/sign-ups/link', { body });
   assert.equal(again.json.error, 'sign_up_not_found');
+  const reset = { purpose: 'reset', email: 'hanna@example.com', isOperator: false } as const;
+  const { linkId } = await createOneTimeLink(service.database.db, reset);
+  const other = await operator.ask('POST', '/api/admin/v1/sign-ups/link', { body: { linkId } });
+  assert.equal(other.json.error, 'sign_up_not_found', 'a link of another purpose');
   const audit = await operator.ask('GET', '/api/admin/v1/audit?limit=2');
   const actions = (audit.json.data['actions'] as { action: string }[]).map(({ action }) => action);
   assert.deepEqual(actions, ['accounts.sign_up', 'people.sign_up_link']);

@@ -104,7 +104,7 @@ test('an archive whose reader leaves closes the entry that it reads, and opens n
   const [source] = opened;
   assert.ok(source);
   body.destroy();
-  await once(source, 'close');
+  await waitFor('the end of the entry', () => source.destroyed || undefined);
   assert.equal(opened.length, 1);
 });
 
@@ -116,7 +116,7 @@ test('an archive whose reader left while an entry was opened closes that entry',
   await once(body, 'close');
   const source = new Readable({ read: () => {} });
   give(source);
-  await once(source, 'close');
+  await waitFor('the end of the entry', () => source.destroyed || undefined);
 });
 
 test('an archive has the time of each video', async () => {
