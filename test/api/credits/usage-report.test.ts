@@ -38,13 +38,16 @@ type Made = {
   readonly by?: CreatorKeyOrPerson;
   readonly model?: string;
   readonly state?: 'success' | 'fail' | 'waiting';
+  /** The account; the one of the reports by default. */
+  readonly of?: string;
 };
 
 /** A task of this past time, which took so long. */
-async function newTask(createdAt: number, tookMs: number, { by, model, state = 'success' }: Made = {}): Promise<void> {
+async function newTask(createdAt: number, tookMs: number, made: Made = {}): Promise<void> {
+  const { by, model, state = 'success', of = accountId } = made;
   const { db } = service.database;
   const param = taskParam('a boat');
-  const taskId = await acceptTestTask(db, accountId, model === undefined ? param : { ...param, model }, by);
+  const taskId = await acceptTestTask(db, of, model === undefined ? param : { ...param, model }, by);
   if (state === 'success') await completeTask(db, taskId, madeUpResult);
   if (state === 'fail') await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   await setTaskTimes(service.database, taskId, { createdAt, endedAt: state === 'waiting' ? null : createdAt + tookMs });
@@ -230,5 +233,17 @@ test('422 for more than 92 days, an end before the beginning, and days that no t
       const { status, json } = await owner.ask('GET', `${path}?${query}`, { accountId });
       assert.deepEqual([status, json.error], [422, 'invalid_request'], query);
     }
+  }
+});
+
+test('a report has no task of another account, neither before nor after the tasks are added up', async () => {
+  const start = Date.parse('2026-09-01T12:00:00Z');
+  const { accountId: other } = await service.newAccount(1_000);
+  await newTask(start, 60_000, { model: 'own' });
+  for (const state of ['success', 'waiting'] as const) await newTask(start, 60_000, { of: other, model: 'own', state });
+  for (const counted of [false, true]) {
+    if (counted) await addTasksToUsageSums(service.database.db, 1_000);
+    const { days, models } = await reportOf('from=2026-09-01&to=2026-09-01');
+    assert.deepEqual([days.map(({ tasks }) => tasks), models.map(({ tasks }) => tasks)], [[1], [1]]);
   }
 });

@@ -47,6 +47,9 @@ test('while Temporal is unavailable eight calls are retried, the others wait unt
     'in order of arrival',
   );
   assert.equal(failed.length, 8, 'only tasks that were tried are reported');
+  calls.call(200);
+  await calls.drain(180_000);
+  assert.equal(begun.at(-1), 200, 'a drain after the outage makes the calls that wait');
 });
 
 test('a call that Temporal rejects is not retried and delays no other one', async () => {
