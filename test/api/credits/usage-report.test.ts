@@ -154,7 +154,7 @@ test('percentiles of the time to a video are within 5 %, and failed tasks do not
   await newTask(start, 24 * 3_600_000, { model: 'timed', state: 'fail' });
   for (const counted of [false, true]) {
     // One after the other, so that a bucket gets its tasks from several pages.
-    while (counted && (await addTasksToUsageSums(service.database.db, 1)).tasks > 0);
+    if (counted) while ((await addTasksToUsageSums(service.database.db, 1)).tasks > 0);
     const [model] = (await reportOf('from=2026-02-01&to=2026-02-01')).models;
     assert.ok(model);
     for (const [value, minutes] of [

@@ -67,7 +67,8 @@ test('a refund whose currency cannot be compared books nothing, and alerts opera
   const { paymentId } = await stage.buy(accountId);
   records().payIn(paymentId, 2_000, 'usd');
   records().refund(paymentId, 500, 'succeeded', 'gbp');
-  records().refund(paymentId, 400, 'failed', 'gbp');
+  const { id } = records().refund(paymentId, 400, 'pending', 'gbp');
+  records().failRefund(id);
   const outcomes: string[] = [];
   const events = eventsInto('payment_settled', ({ outcome }) => outcomes.push(outcome));
   await applyReversals({ ...stage.deps, events }, paymentId);

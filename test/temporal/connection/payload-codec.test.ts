@@ -73,7 +73,14 @@ test('another key of the same id, and a changed byte, are reported, and nothing 
   }
 });
 
-for (const text of ['', 'x', 'one:short', `${keyText('one')},${keyText('one', 'b')}`, `:${'a'.repeat(44)}`]) {
+for (const text of [
+  '',
+  'x',
+  'one:short',
+  `${keyText('one')},plain`,
+  `${keyText('one')},${keyText('one', 'b')}`,
+  `:${'a'.repeat(44)}`,
+]) {
   test(`keys such as "${text.slice(0, 12)}" are refused without repeating them`, () => {
     assert.throws(
       () => parsePayloadKeys(text),

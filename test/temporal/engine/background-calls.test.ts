@@ -103,6 +103,18 @@ test('calls that do not fit into memory are dropped', async () => {
   release();
   await calls.drain(180_000);
   assert.equal(begun, 10_008, 'ten thousand waiting and those that were running');
+  calls.call(0);
+  await calls.drain(180_000);
+  assert.equal(begun, 10_009, 'calls that have ended take no room');
+});
+
+test('a drain ends at its limit while a call has no response', async () => {
+  const calls = createBackgroundCalls<number>(
+    () => new Promise(() => {}),
+    () => {},
+  );
+  calls.call(1);
+  await calls.drain(1);
 });
 
 const engineMethods = [
