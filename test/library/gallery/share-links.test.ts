@@ -51,7 +51,7 @@ test('200 the page shows the video with a link that plays, its title, and nothin
   const page = bytes.toString();
   assert.equal(status, 200);
   assert.match(page, /<h1>Tea &#38; &#60;biscuits&#62;<\/h1>/);
-  for (const secret of [prompt, accountId, 'videogen-2.0-fast', 'Videogen', '>test<'])
+  for (const secret of [prompt, accountId, 'videogen-2.0-fast', 'Videogen', 'Shared by', '>test<'])
     assert.ok(!page.includes(secret), secret);
   const [src = '', poster = ''] = ['src', 'poster'].map((name) => new RegExp(` ${name}="([^"]+)"`).exec(page)?.[1]);
   for (const url of [src, poster]) {
