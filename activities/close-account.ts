@@ -12,7 +12,11 @@ import { endCheckout, listOpenCheckouts } from '../src/credits/payments/expire-o
 import type { WorkflowEngine } from '../src/catalogue/tasks/workflow-engine.ts';
 import { cancelGraceMs, failAndRefund } from '../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../src/tasks/task-rows.ts';
-import { deleteUpload, type SweepDeps, deleteFilesAndHistoriesOfTask } from './maintenance/sweep-deleted-content.ts';
+import {
+  deleteUpload,
+  type SweepDeps,
+  deleteFilesAndHistoriesOfTask,
+} from './maintenance/delete-owed-files-and-histories.ts';
 import { pageSize, processRows, type RowProcessingDeps } from './maintenance/process-rows-from-cursor.ts';
 
 export type EmptyAccountDeps = SweepDeps &

@@ -1,10 +1,10 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/text/field-errors.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
-import { taskEventId } from '../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { taskWorkflowId } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { isLowerCaseUuid } from '../src/platform/text/uuid.ts';
-import { taskTerms } from '../src/tasks/accept/task-terms.ts';
+import { taskTerms } from '../src/tasks/accept/task-terms-and-request-fingerprint.ts';
 import { acceptTaskAlone } from '../src/tasks/accept/accept-one-task.ts';
 import { saveTaskTiers } from '../src/tasks/jobs/stored-task-tiers.ts';
 import { recordQueuing, type TaskWithDeadline } from '../src/tasks/task-rows.ts';

@@ -15,9 +15,9 @@ import type { ResultStore } from '../src/media/store/result-store.ts';
 import type { TaskEventSink } from '../src/tasks/task-metric-events.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { GeneratedVideoFile } from '../src/providers/provider-contract.ts';
-import { withErrorsConvertedAndRetrySaved } from './activity-failure.ts';
+import { withErrorsConvertedAndRetrySaved } from './convert-errors-and-save-retry-time.ts';
 import { ownMachineHeartbeatMs } from './heartbeats.ts';
-import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys.ts';
+import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-file-keys-and-deletion.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
 import { type WorkFolderAndReadiness, requireWorkingMachine } from './require-working-machine.ts';
 

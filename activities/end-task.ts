@@ -20,9 +20,9 @@ import {
   type TaskWithShortfallTerms,
   type ShortfallDecision,
   decideShortfall,
-} from '../src/tasks/end/shortfall-terms.ts';
-import { withTaskErrorsConverted } from './activity-failure.ts';
-import { resultKeysOf } from './task-file-keys.ts';
+} from '../src/tasks/end/shortfall-terms-and-decision.ts';
+import { withTaskErrorsConverted } from './convert-errors-and-save-retry-time.ts';
+import { resultKeysOf } from './task-file-keys-and-deletion.ts';
 
 export type CompleteTaskDeps = RefundCreditsDeps & { readonly media: Pick<ResultStore, 'delete'> };
 

@@ -7,8 +7,8 @@ import { mediaUrlsOf } from '../src/catalogue/input/task-input.ts';
 import { listProviderJobs } from '../src/tasks/jobs/provider-jobs.ts';
 import { isFinalState } from '../src/catalogue/tasks/task.ts';
 import { findTask, type GeneratingTask, pauseDeadlineClock, beginGenerationAttempt } from '../src/tasks/task-rows.ts';
-import type { ReferenceMediaRequest } from '../src/media/references/reference-media.ts';
-import { withErrorsConvertedAndRetrySaved } from './activity-failure.ts';
+import type { ReferenceMediaRequest } from '../src/media/references/fetch-reference-media.ts';
+import { withErrorsConvertedAndRetrySaved } from './convert-errors-and-save-retry-time.ts';
 import type { RunningAttempts } from './running-attempts.ts';
 import type { OpenJob, AttemptEndWithoutVideo } from '../src/tasks/jobs/job-of-attempt-types.ts';
 import {
@@ -18,7 +18,7 @@ import {
   attemptEndAfterAbort,
   type StepOutcome,
 } from './generation/attempt-at-generation.ts';
-import { errorOfAttemptEnd } from './generation/attempt-errors.ts';
+import { errorOfAttemptEnd } from './generation/attempt-end-to-error.ts';
 import { fetchVideoAndEndJob } from './generation/fetch-and-stage-video.ts';
 import { followJob } from './generation/follow-job.ts';
 import { resumeJobFromRow, recoverJobOfLostCreate } from './generation/resume-or-look-up-job.ts';
@@ -27,7 +27,7 @@ import { submitJob } from './generation/submit-job.ts';
 import { findOpenOrReserveJob, type NextJob, findDisabledMachinePause } from '../src/tasks/jobs/next-job.ts';
 import { startProgressHeartbeats } from './heartbeats.ts';
 import type { ConversionOrStoredResult } from './convert-and-store-video.ts';
-import { referenceFolderOf } from './task-file-keys.ts';
+import { referenceFolderOf } from './task-file-keys-and-deletion.ts';
 import { withWorkFolder } from './generation/work-folder.ts';
 import { type WorkFolderAndReadiness, requireWorkingMachine } from './require-working-machine.ts';
 

@@ -6,9 +6,12 @@ import type { createGenerateVideoActivity } from './generate-video.ts';
 import type { createHousekeepingStepActivity } from './maintenance/housekeeping.ts';
 import type { createReconcilePaymentsActivity } from './maintenance/reconcile-payments.ts';
 import type { createReconcileTasksActivity } from './maintenance/reconcile-tasks.ts';
-import type { createSendCallbackActivity } from './send-callback.ts';
+import type { createSendCallbackActivity } from './send-callback-or-event.ts';
 import type { createSettleJobsActivity } from './maintenance/settle-provider-jobs.ts';
-import type { createStartClosingsActivity, createStartCallbacksActivity } from './maintenance/start-owed-workflows.ts';
+import type {
+  createStartClosingsActivity,
+  createStartCallbacksActivity,
+} from './maintenance/start-owed-callbacks-and-closings.ts';
 import type { createStoreResultActivity } from './convert-and-store-video.ts';
 import type { createProviderTestActivity } from './run-provider-test.ts';
 

@@ -1,5 +1,5 @@
 import { createSharedPoll } from '../src/platform/timing/shared-poll.ts';
-import type { ProviderSwitchPosition, StoredSwitch } from '../src/tasks/jobs/provider-pools.ts';
+import type { ProviderSwitchPosition, StoredSwitch } from '../src/tasks/jobs/provider-pools-and-switches.ts';
 
 // `reserveSlot` checks the operator's switches in the database itself. These reads are for jobs that already run, and for our own machine,
 // which has no slots.

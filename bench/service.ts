@@ -2,7 +2,7 @@ import { createAccount } from '../src/credits/open-account.ts';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { scopes } from '../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { reserveFreePort } from '../src/run/embedded/local-ports.ts';
 import { setAccountLimits } from '../src/accounts/accounts.ts';
 import { createKeyUnchecked } from '../src/accounts/keys/keys.ts';

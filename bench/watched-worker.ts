@@ -3,7 +3,7 @@ import { createLog } from '../src/platform/log/log.ts';
 import { createMetrics } from '../src/run/metrics/metrics.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
 import type { ProviderWithTermsAndPoller, OpenProviders } from '../src/providers/open-providers.ts';
-import { settingsWithNothingEmbedded } from '../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../src/run/config/complete-settings-and-derived-values.ts';
 import { createFatalPromise, drainAndExitOnSignal } from '../src/run/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/run/main/run-worker.ts';
 import { startWorker } from '../src/run/main/start-worker.ts';

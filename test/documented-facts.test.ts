@@ -5,11 +5,11 @@ import { callbackPausesMs, callbackTimeoutMs } from '../src/tasks/callbacks/call
 import { settingDefaults } from '../src/run/config/config.ts';
 import { maxJsonBodyBytes } from '../src/api/core/request-sizes.ts';
 import { maxInlineBytes } from '../src/api/core/server/read-json-or-multipart.ts';
-import { defaultModels } from '../src/catalogue/models/model.ts';
+import { defaultModels } from '../src/catalogue/models/model-type-and-name-lookup.ts';
 import { linkLifetimeSeconds } from '../src/accounts/sign-in/one-time-links.ts';
 import { maxFrameShapeDifference } from '../src/catalogue/media/frame-size.ts';
-import { idleAndAbsoluteSessionSeconds } from '../src/accounts/sign-in/session-and-security-events.ts';
-import { inputLimits } from '../src/catalogue/input/declared-field-bounds.ts';
+import { idleAndAbsoluteSessionSeconds } from '../src/accounts/sign-in/signed-in-type-and-session-lifetimes.ts';
+import { inputLimits } from '../src/catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { linkGraceMs } from '../activities/generation/submit-job.ts';
 import { maxLostCreateLookUpMs } from '../activities/generation/resume-or-look-up-job.ts';
 import { endpoints } from '../src/api/endpoints.ts';
@@ -19,10 +19,10 @@ import { archiveLinkMs } from '../src/api/gallery/archive-routes.ts';
 import { moderationLinkMs } from '../src/run/main/api-dependencies.ts';
 import { paymentsWindowMs } from '../activities/maintenance/reconcile-payments.ts';
 import { mailPausesSeconds } from '../src/platform/mail/mail-queue.ts';
-import { maxMarginMs } from '../src/credits/reports/margin.ts';
+import { maxMarginMs } from '../src/credits/reports/margin-and-paid-money.ts';
 import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../src/media/references/upload-limits-and-addresses.ts';
 import { diskReserveBytes } from '../src/platform/process/disk.ts';
-import { dayMs, hourMs, minuteMs } from '../src/platform/timing/duration.ts';
+import { dayMs, hourMs, minuteMs } from '../src/platform/timing/milliseconds-per-unit.ts';
 import { visibleWithinMs } from '../src/providers/jobs/pick-job-of-lost-create.ts';
 import { bytePlusPackages } from './counterparts/ark/ark-packages.ts';
 
@@ -128,7 +128,7 @@ test('a previous secret is needed for longer than any link is valid, as the page
 const usesOfSecret: Readonly<Record<string, string>> = {
   'media/store/signer.ts': 'signs links to videos, posters, uploads, archives and reference media',
   'platform/secrets/secret-box.ts': 'encrypts the secrets of callbacks and events, and the links in mails that wait',
-  'credits/sign-up/start-credit.ts': 'the hashes of mailboxes that got the start credit',
+  'credits/sign-up/claim-start-credit.ts': 'the hashes of mailboxes that got the start credit',
   'platform/secrets/account-pseudonyms.ts': 'the pseudonyms of accounts that upstreams get',
 };
 

@@ -12,11 +12,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CallbackActivities } from '../activities/index.ts';
-import type { DeliveryAttemptOutcome } from '../activities/send-callback.ts';
+import type { DeliveryAttemptOutcome } from '../activities/send-callback-or-event.ts';
 import type { DeliveryToStart } from '../src/catalogue/tasks/workflow-engine.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { pauseObeyingRetryAfter, callbackPausesMs } from '../src/tasks/callbacks/callback-schedule.ts';
-import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/end/task-end-event-ids.ts';
+import { type OwedNotifications, owedDeliveryIds } from '../src/tasks/end/task-end-event-and-delivery-ids.ts';
 
 export type DeliverCallbackInput = DeliveryToStart & {
   /** The outcome of the first attempt, when the workflow of the task has made it. */

@@ -3,7 +3,7 @@ import { maxVideoBytes } from '../../src/platform/outbound/resumable-download.ts
 import { type GeneratedVideoFile, VideoLostError } from '../../src/providers/provider-contract.ts';
 import { succeedProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
-import { findStoredVideo, upstreamUploadKeyOf, stagingKeysOf } from '../task-file-keys.ts';
+import { findStoredVideo, upstreamUploadKeyOf, stagingKeysOf } from '../task-file-keys-and-deletion.ts';
 import type { GenerationAttempt, GenerationDeps, StepOutcome } from './attempt-at-generation.ts';
 import { providerFailures } from '../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { JobInState, AttemptEndWithoutVideo } from '../../src/tasks/jobs/job-of-attempt-types.ts';

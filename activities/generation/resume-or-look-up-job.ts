@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { detailOfAnswerOrError, isStorableJob } from '../../src/providers/answers.ts';
+import { detailOfAnswerOrError, isStorableJob } from '../../src/providers/classify-upstream-answers.ts';
 import type { LostCreateToRecover, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
 import type { ProviderWithTermsAndPoller } from '../../src/providers/open-providers.ts';
 import { lateCreateWindowMs, countOtherUnansweredCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';

@@ -2,7 +2,7 @@ import type { TaskResult } from '../../src/catalogue/tasks/task.ts';
 import type { GeneratedVideoFile, RunOutcome } from '../../src/providers/provider-contract.ts';
 import { submitOutcomeLabelOf } from '../../src/providers/provider-events.ts';
 import { incrementLostRuns } from '../../src/tasks/jobs/job-creates.ts';
-import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
+import { closeBreaker } from '../../src/tasks/jobs/provider-pools-and-switches.ts';
 import {
   type GenerationAttempt,
   hasDeadlinePassed,
@@ -22,7 +22,7 @@ import {
 } from '../../src/tasks/jobs/end-job-and-decide-next.ts';
 import { endJobDeclinedUpstream } from './end-declined-or-stop-cancelled-job.ts';
 import { storeIfNothingToConvert, usablePosterPath } from '../convert-and-store-video.ts';
-import { stagingKeysOf } from '../task-file-keys.ts';
+import { stagingKeysOf } from '../task-file-keys-and-deletion.ts';
 import { jobRequestFor } from './submit-job.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */

@@ -6,20 +6,20 @@ import { DatabaseUnavailableError } from '../../src/platform/database/database.t
 import { TaskError } from '../../src/catalogue/tasks/task-error.ts';
 import { type MediaLinks, type MediaRole, noMedia } from '../../src/catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
-import { detailOfAnswerOrError } from '../../src/providers/answers.ts';
+import { detailOfAnswerOrError } from '../../src/providers/classify-upstream-answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/provider-contract.ts';
-import { mediaOfRoles, imagesAndFramesOf } from '../../src/providers/requests/media-parts.ts';
+import { mediaOfRoles, imagesAndFramesOf } from '../../src/providers/requests/media-by-role-and-data-urls.ts';
 import { submitOutcomeLabelOf } from '../../src/providers/provider-events.ts';
 import type { ProviderWithTermsAndPoller } from '../../src/providers/open-providers.ts';
-import { spellImageReferences } from '../../src/providers/requests/task-placeholder-values.ts';
+import { spellImageReferences } from '../../src/providers/requests/placeholder-values-and-template-media.ts';
 import {
   intendOwnMachineJob,
   intendReservedJob,
   recordUnusableCreateResponse,
   recordCreatedJob,
 } from '../../src/tasks/jobs/job-creates.ts';
-import { closeBreaker } from '../../src/tasks/jobs/provider-pools.ts';
-import { referenceFolderOf, upstreamUploadKeyOf } from '../task-file-keys.ts';
+import { closeBreaker } from '../../src/tasks/jobs/provider-pools-and-switches.ts';
+import { referenceFolderOf, upstreamUploadKeyOf } from '../task-file-keys-and-deletion.ts';
 import {
   type GenerationAttempt,
   attemptEndAfterAbort,

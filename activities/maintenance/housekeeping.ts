@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { hourMs } from '../../src/platform/timing/duration.ts';
+import { hourMs } from '../../src/platform/timing/milliseconds-per-unit.ts';
 import type { HousekeepingStep } from '../../src/temporal/schedules/housekeeping-steps.ts';
 import { deleteExpiredContent } from '../../src/tasks/end/content-deletion-rows.ts';
 import { eraseUsersWithoutAccount, listErasuresByCommand } from '../../src/accounts/people/erasure.ts';
@@ -34,9 +34,9 @@ import { addTasksToUsageSums } from '../../src/credits/reports/usage-sums-and-la
 import { sweepSlots } from '../../src/tasks/jobs/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../src/tasks/end/expired-media-rows.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../../src/media/references/upload-rows.ts';
-import { deleteUpload, type SweepDeps, deleteOwedFilesAndHistories } from './sweep-deleted-content.ts';
+import { deleteUpload, type SweepDeps, deleteOwedFilesAndHistories } from './delete-owed-files-and-histories.ts';
 import { processRowsFromStoredCursor, pageSize } from './process-rows-from-cursor.ts';
-import { deleteTaskFiles } from '../task-file-keys.ts';
+import { deleteTaskFiles } from '../task-file-keys-and-deletion.ts';
 
 /** Media of a failed task is deleted after this time, and once more later, for a worker that was cut off meanwhile (`listExpiredMedia`). */
 export const failedTaskMediaRetentionMs = hourMs;

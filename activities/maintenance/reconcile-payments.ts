@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { dayMs } from '../../src/platform/timing/duration.ts';
+import { dayMs } from '../../src/platform/timing/milliseconds-per-unit.ts';
 import {
   type PaymentReconciliationCounts,
   reconcilePayments,

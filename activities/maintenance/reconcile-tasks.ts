@@ -18,7 +18,7 @@ import {
   type UnfinishedTask,
 } from '../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { markTasksReconciled } from '../../src/credits/last-checks-and-findings.ts';
-import { owedDeliveryIds } from '../../src/tasks/end/task-end-event-ids.ts';
+import { owedDeliveryIds } from '../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { processRowsFromStoredCursor, type RowProcessingDeps } from './process-rows-from-cursor.ts';
 

@@ -1,7 +1,7 @@
 import { type Account, accountColumnsSql } from './accounts.ts';
 import { activeKeySql } from './keys/active-key-sql.ts';
-import { many, one } from '../platform/database/statement.ts';
-import { leastIdSql } from '../platform/database/sql-fragments.ts';
+import { many, one } from '../platform/database/declare-statements.ts';
+import { leastIdSql } from '../platform/database/sql-fragments-and-parameters.ts';
 import { unfinishedTaskSql } from '../catalogue/tasks/task-state-sql.ts';
 
 export const maxKeysAndTasksCounted = 10_000;

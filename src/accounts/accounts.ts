@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from './operators/actors-and-actions.ts';
-import type { Rate } from '../platform/timing/rate.ts';
+import type { Rate } from '../platform/timing/parse-rate-and-rate-left.ts';
 import type { Database } from '../platform/database/database.ts';
 import { changeWithAudit } from './operators/audit-log.ts';
-import { maybeOne, type StatementRunner } from '../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../platform/database/declare-statements.ts';
 
 /** Times are Unix milliseconds. */
 export type Account = {

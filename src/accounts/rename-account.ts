@@ -4,7 +4,7 @@ import type { Actor } from './operators/actors-and-actions.ts';
 import type { ChangingOwner } from './people/change-members.ts';
 import { recordSecurityEvent } from './people/security-events.ts';
 import type { Database } from '../platform/database/database.ts';
-import { maybeOne } from '../platform/database/statement.ts';
+import { maybeOne } from '../platform/database/declare-statements.ts';
 
 const setAccountName = maybeOne<Account, [accountId: string, name: string]>({
   name: 'rename-account',

@@ -11,10 +11,10 @@ import {
   type RequestState,
   type AppMiddleware,
 } from './core/request-context-and-responses.ts';
-import { addConsoleRoutes } from './console/serve-console.ts';
+import { addConsoleRoutes } from './console/serve-console-and-store-its-files.ts';
 import type { GuardDeps } from './core/define-endpoint.ts';
 import { type AllEndpointDeps, endpoints } from './endpoints.ts';
-import { describeErrorForLog } from '../platform/errors.ts';
+import { describeErrorForLog } from '../platform/setup-errors-and-error-messages.ts';
 import { answerErrors } from './core/middleware/answer-errors.ts';
 import { logAndMeasureRequests, type RequestFinishedEvent, traceRequests } from './core/middleware/observe-requests.ts';
 import { refuseMalformed } from './core/middleware/malformed-requests.ts';

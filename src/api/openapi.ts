@@ -1,7 +1,7 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import { productName } from '../platform/brand/brand.ts';
-import type { WithModels } from '../catalogue/models/model.ts';
+import type { WithModels } from '../catalogue/models/model-type-and-name-lookup.ts';
 import { documentedTaskRequestSchema } from '../tasks/accept/documented-task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { catalogueJsonSchema } from '../catalogue/file/catalogue-schema-and-types.ts';
-import { defaultModels, indexModelsByName } from '../catalogue/models/model.ts';
+import { defaultModels, indexModelsByName } from '../catalogue/models/model-type-and-name-lookup.ts';
 import { providerFileJsonSchema } from '../catalogue/providers/provider-file-schema.ts';
 import { openApiDocument } from './openapi.ts';
 

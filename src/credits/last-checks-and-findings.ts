@@ -1,4 +1,4 @@
-import { noRows, one } from '../platform/database/statement.ts';
+import { noRows, one } from '../platform/database/declare-statements.ts';
 
 /** When books, tasks and payments were last checked, and what is open from these checks. */
 export type LastChecksAndFindings = {

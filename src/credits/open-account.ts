@@ -3,7 +3,7 @@ import { type Account, findAccount } from '../accounts/accounts.ts';
 import type { Actor } from '../accounts/operators/actors-and-actions.ts';
 import { changeWithAudit } from '../accounts/operators/audit-log.ts';
 import type { Database } from '../platform/database/database.ts';
-import { maybeOne, type StatementRunner } from '../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../platform/database/declare-statements.ts';
 import { openingEntrySql } from './ledger/ledger-entry-sql.ts';
 
 type NewAccount = { readonly name: string; readonly credits: number };

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import timers from 'node:timers/promises';
-import { isSystemError } from '../platform/errors.ts';
+import { isSystemError } from '../platform/setup-errors-and-error-messages.ts';
 import { containerOf } from '../platform/outbound/body/media-container.ts';
 import { OutboundError, type OutboundErrorKind } from '../platform/outbound/outbound-error.ts';
-import { detailOfAnswerOrError } from './answers.ts';
+import { detailOfAnswerOrError } from './classify-upstream-answers.ts';
 import {
   type GeneratedVideoFile,
   type UpstreamClient,

@@ -2,7 +2,7 @@ import type { EstimatedCost } from '../catalogue/prices/upstream-cost.ts';
 import type { JobFailureAndCostTerms } from '../catalogue/file/catalogue-schema-and-types.ts';
 import type { ProviderKind } from '../catalogue/file/provider-schema.ts';
 import type { JsonObject } from '../platform/text/json.ts';
-import type { MediaKind } from '../catalogue/input/declared-field-bounds.ts';
+import type { MediaKind } from '../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import type { MediaLinks, PreparedMediaByRole } from '../catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../catalogue/tasks/task.ts';
 import type { ProviderClient, ProviderClientOptions } from '../platform/outbound/provider-client.ts';

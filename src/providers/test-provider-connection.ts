@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { messageOf } from '../platform/errors.ts';
+import { messageOf } from '../platform/setup-errors-and-error-messages.ts';
 import type { Job, JobStatus, Provider, UpstreamClient } from './provider-contract.ts';
 import { withDefaults } from '../catalogue/input/task-input.ts';
 import type { ProviderTestReport } from '../catalogue/providers/provider-test-outcome.ts';

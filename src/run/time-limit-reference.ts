@@ -5,8 +5,8 @@ import { finalRequestLimitMs } from '../../activities/generation/end-declined-or
 import { failedTaskMediaRetentionMs } from '../../activities/maintenance/housekeeping.ts';
 import { deadlineGraceMs, startGraceMs } from '../../activities/maintenance/reconcile-tasks.ts';
 import { stopGraceMs } from '../../activities/maintenance/settle-provider-jobs.ts';
-import { callbackGraceMs } from '../../activities/maintenance/start-owed-workflows.ts';
-import { defaultDeadlineMs } from '../catalogue/models/model.ts';
+import { callbackGraceMs } from '../../activities/maintenance/start-owed-callbacks-and-closings.ts';
+import { defaultDeadlineMs } from '../catalogue/models/model-type-and-name-lookup.ts';
 import {
   createAttemptRetentionMs,
   attemptAndEventRetentionMs,
@@ -17,10 +17,10 @@ import { callerCacheMs } from '../api/core/authentication.ts';
 import { resultLinkLifeMs, keepPreviousSecretMs } from '../media/store/signed-link.ts';
 import { uploadGraceMs } from '../media/references/upload-limits-and-addresses.ts';
 import { visibleWithinMs } from '../providers/jobs/pick-job-of-lost-create.ts';
-import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/duration.ts';
-import { defaultRepeatWindowMs } from '../tasks/accept/create-attempts.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../platform/timing/milliseconds-per-unit.ts';
+import { defaultRepeatWindowMs } from '../tasks/accept/answer-repeated-creates.ts';
 import { maxAcceptRetryMs } from '../tasks/accept/accept-with-retry.ts';
-import { conclusiveAfterMs } from '../tasks/accept/uncertain-creates.ts';
+import { conclusiveAfterMs } from '../tasks/accept/refund-uncertain-creates.ts';
 import { callbackPausesMs, callbackTimeoutMs, pauseObeyingRetryAfter } from '../tasks/callbacks/callback-schedule.ts';
 import { lateCreateWindowMs } from '../tasks/jobs/job-creates.ts';
 import { cancelGraceMs } from '../tasks/end/end-task-statements.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../accounts/keys/scopes-dialects-and-caller.ts';
 import type { Task } from '../catalogue/tasks/task.ts';
 import { createBatcher } from '../platform/database/batch-requests.ts';
 import { type Database, readRows } from '../platform/database/database.ts';

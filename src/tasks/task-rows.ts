@@ -1,7 +1,7 @@
 import type { Task } from '../catalogue/tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
-import { isReservedJobSql } from './jobs/provider-pools.ts';
-import { many, maybeOne, noRows } from '../platform/database/statement.ts';
+import { isReservedJobSql } from './jobs/provider-pools-and-switches.ts';
+import { many, maybeOne, noRows } from '../platform/database/declare-statements.ts';
 import { finishedTaskSql, unfinishedTaskSql } from '../catalogue/tasks/task-state-sql.ts';
 
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, price_name as "priceName",

@@ -7,11 +7,11 @@ import { wireActivities, type WorkerParts } from '../../src/run/main/wire-activi
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../src/credits/ledger/set-low-balance-threshold.ts';
-import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
+import { setLowBalanceThreshold } from '../../src/credits/ledger/balance-and-low-balance-threshold.ts';
+import { eventTypes } from '../../src/tasks/callbacks/account-event-types-and-body.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { completeTask } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';

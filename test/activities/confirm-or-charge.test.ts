@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createConfirmOrChargeActivity, type OperatorOrderForAccount } from '../../activities/confirm-or-charge.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { readTaskTiers } from '../../src/tasks/jobs/stored-task-tiers.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pino } from 'pino';
 import { createCheckAndEndTaskActivity } from '../../activities/end-task.ts';
-import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-file-keys.ts';
+import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-file-keys-and-deletion.ts';
 import {
   createStoreResultActivity,
   storeIfNothingToConvert,

@@ -15,7 +15,7 @@ import { costRuleSchema } from '../../src/catalogue/prices/upstream-cost.ts';
 import { endProviderJob } from '../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
-import { hourMs } from '../../src/platform/timing/duration.ts';
+import { hourMs } from '../../src/platform/timing/milliseconds-per-unit.ts';
 import { recordEvents } from '../support/service/metric-event-sinks.ts';
 import { catalogueAt, workerParts } from '../support/service/worker-parts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

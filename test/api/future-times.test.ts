@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { askWith, createTestOperator, type TestOperator } from '../support/service/operator-key.ts';
 

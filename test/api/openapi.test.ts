@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { builtInCatalogue } from '../../src/catalogue/file/read-catalogue-file.ts';
-import { defaultModels } from '../../src/catalogue/models/model.ts';
+import { defaultModels } from '../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { createApiRouter } from '../../src/api/app.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { endpoints } from '../../src/api/endpoints.ts';

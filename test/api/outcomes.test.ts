@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database/test-
 import { type Answer, assertRefused, type SendOptions } from '../support/service/http-client.ts';
 import { closedSignUp, type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/service/person.ts';
-import { type Scope, scopes as allScopes } from '../../src/accounts/keys/scopes-and-caller.ts';
+import { type Scope, scopes as allScopes } from '../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { type Database, DatabaseUnavailableError, DatabaseBusyError } from '../../src/platform/database/database.ts';
 import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createOperator } from '../../src/accounts/operators/operator-keys.ts';

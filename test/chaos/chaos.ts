@@ -1,7 +1,7 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scopes } from '../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { createAccount } from '../../src/credits/open-account.ts';

@@ -11,7 +11,7 @@ import { startTemporal, type TemporalServer } from '../../src/run/embedded/tempo
 import {
   settingsWithNothingEmbedded,
   type CompleteSettings,
-} from '../../src/run/config/settings-and-derived-values.ts';
+} from '../../src/run/config/complete-settings-and-derived-values.ts';
 import { migrateToLatest } from '../../src/run/schema/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/proxies/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';

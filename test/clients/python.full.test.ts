@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-video.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { runsWholeMatrix } from '../support/tier.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sharp } from '../../src/media/pictures/restricted-sharp.ts';
-import type { FfmpegRunner } from '../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../src/catalogue/media/ffmpeg-runner-types.ts';
 import * as clips from '../support/hostile/hostile-clips.ts';
 import * as images from '../support/hostile/hostile-images.ts';
 import { makeHdrFilm } from './hdr-film.ts';

@@ -10,7 +10,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { sharp } from '../../src/media/pictures/restricted-sharp.ts';
 import { formatOfBytes } from '../../src/media/references/file-format.ts';
 import { runVideoReader } from '../../src/media/video/run-video-reader.ts';
-import { fetchReferenceMedia } from '../../src/media/references/reference-media.ts';
+import { fetchReferenceMedia } from '../../src/media/references/fetch-reference-media.ts';
 import { readCatalogueOrThrow } from '../../src/catalogue/file/read-catalogue-file.ts';
 import { parseAllowList } from '../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../src/platform/outbound/guarded-client.ts';

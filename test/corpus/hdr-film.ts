@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FfmpegRunner } from '../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../src/catalogue/media/ffmpeg-runner-types.ts';
 
 // A film of four patches in the codes of PQ or HLG. The formulas are those of the standards, in the opposite direction of src/media/ffmpeg/hdr.ts.
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import sharp from 'sharp';
-import type { Scope } from '../../src/accounts/keys/scopes-and-caller.ts';
+import type { Scope } from '../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { createRateLimiter } from '../../src/api/core/limits/rate-limits.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { frameSize } from '../../src/catalogue/media/frame-size.ts';
-import { type Ratio, ratios, type Resolution } from '../../src/catalogue/input/declared-field-bounds.ts';
+import { type Ratio, ratios, type Resolution } from '../../src/catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { fakeVideoPath, send, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 

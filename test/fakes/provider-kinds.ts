@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ShortfallPolicy } from '../../src/catalogue/models/model.ts';
+import type { ShortfallPolicy } from '../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { shippedFile } from '../providers/http/shipped-file.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { startArkUpstream } from './ark-upstream.ts';

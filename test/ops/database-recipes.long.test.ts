@@ -8,7 +8,7 @@ import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-work
 import { reserveFreePort } from '../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
-import type { CompleteSettings } from '../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../src/run/config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../../src/run/main/run-until-signal.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';

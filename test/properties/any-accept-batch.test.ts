@@ -9,7 +9,7 @@ import type { CreateOutcome, NewTask } from '../../src/tasks/accept/acceptance-c
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createKeyUnchecked, revokeApiKey } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';

@@ -10,7 +10,7 @@ import { createAccount } from '../../src/credits/open-account.ts';
 import { matchingAmountsInOrder } from '../../src/catalogue/prices/model-prices.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/price-lists.ts';
+import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/current-and-announced-prices.ts';
 import { listOperatorPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices/operator-prices.ts';
 import { createTestDatabase, patientDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { type DecidedLongAgo, insertBackdatedPrice } from '../support/tasks/backdated-price.ts';

@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { createKeyUnchecked } from '../../src/accounts/keys/keys.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { recordTasksSeen } from '../../src/tasks/accept/create-attempts.ts';
+import { recordTasksSeen } from '../../src/tasks/accept/answer-repeated-creates.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { runs } from '../support/property.ts';

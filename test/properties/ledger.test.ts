@@ -10,7 +10,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { recordQueuing, findTask, beginGenerationAttempt } from '../../src/tasks/task-rows.ts';
 import { findLedgerViolationsByIds } from '../../src/credits/ledger/audit-rules.ts';
-import { bookCredits, readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { bookCredits, readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/accept/accept-in-batches.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';
 import { insertBackdatedPrice } from '../support/tasks/backdated-price.ts';

@@ -3,12 +3,12 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../src/credits/open-account.ts';
-import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/price-lists.ts';
-import { quoteTask } from '../../src/credits/prices/price-rule.ts';
+import { readCurrentAndAnnouncedPrices } from '../../src/credits/prices/current-and-announced-prices.ts';
+import { quoteTask } from '../../src/credits/prices/task-price-sql-and-quote.ts';
 import { modelInputDeclarationSchema } from '../../src/catalogue/input/model-input-declaration-schema.ts';
-import type { Model } from '../../src/catalogue/models/model.ts';
+import type { Model } from '../../src/catalogue/models/model-type-and-name-lookup.ts';
 import {
   creditsForDuration,
   matchesConditions,
@@ -18,7 +18,7 @@ import {
 } from '../../src/catalogue/prices/model-prices.ts';
 import { acceptTaskAlone } from '../../src/tasks/accept/accept-one-task.ts';
 import type { TaskInput } from '../../src/catalogue/input/task-input.ts';
-import { taskTerms } from '../../src/tasks/accept/task-terms.ts';
+import { taskTerms } from '../../src/tasks/accept/task-terms-and-request-fingerprint.ts';
 import { failAndRefund } from '../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database/test-database.ts';

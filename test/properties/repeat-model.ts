@@ -20,7 +20,7 @@ export type ModelTask = {
 const latestOf = ({ numbers }: ModelTask) => Math.max(...numbers);
 const countOf = (task: ModelTask, number: number) => task.numbers.filter((other) => other === number).length;
 
-/** The rule of `src/tasks/accept/create-attempts.ts`: the task that answers an attempt; undefined if the attempt creates one. */
+/** The rule of `src/tasks/accept/answer-repeated-creates.ts`: the task that answers an attempt; undefined if the attempt creates one. */
 export function taskForAttempt(tasks: readonly ModelTask[], number: number): number | undefined {
   const needed = tasks.reduce((sum, task) => {
     const isOfAnother = task.isRead && latestOf(task) < number;

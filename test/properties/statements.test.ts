@@ -5,7 +5,11 @@ import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { bookCredits, type LedgerEntry, readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import {
+  bookCredits,
+  type LedgerEntry,
+  readBalanceAndEntries,
+} from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/ledger/redemption-codes.ts';
 import { type AccountStatement, monthOf, readStatement } from '../../src/credits/reports/account-statement.ts';
 import { statementCsv } from '../../src/credits/reports/statement-csv.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { spellImageReferences } from '../../src/providers/requests/task-placeholder-values.ts';
+import { spellImageReferences } from '../../src/providers/requests/placeholder-values-and-template-media.ts';
 
 const cases: readonly (readonly [title: string, prompt: string, expected: string])[] = [
   ['both spellings are understood', '@Image1 meets [Image2]', '<1> meets <2>'],

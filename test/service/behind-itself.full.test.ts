@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { xmpIn } from '../media/boxes.ts';

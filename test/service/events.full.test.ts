@@ -4,10 +4,10 @@ import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts'
 import { createKeyWithinAllLimits } from '../../src/accounts/keys/keys.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { setEventEndpoint } from '../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../src/credits/ledger/set-low-balance-threshold.ts';
-import { eventTypes } from '../../src/tasks/callbacks/account-event.ts';
+import { setLowBalanceThreshold } from '../../src/credits/ledger/balance-and-low-balance-threshold.ts';
+import { eventTypes } from '../../src/tasks/callbacks/account-event-types-and-body.ts';
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
-import { taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { callbackWorkflowId } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 import { type Api, createdTask, post, recordInfo, waitForRecord } from '../support/service/call-api.ts';

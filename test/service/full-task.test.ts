@@ -9,7 +9,7 @@ import { checkAndMeasureVideo } from '../../src/media/video/check-and-measure-vi
 import { createSecretBox } from '../../src/platform/secrets/secret-box.ts';
 import { ensureSigningSecrets } from '../../src/tasks/callbacks/signing-secrets.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import {
   type Answer,
   type Api,

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import pLimit from 'p-limit';
 import { noMedia, type PreparedMediaByRole } from '../../src/catalogue/media/media-by-role.ts';
 import { fileKeysOfResult, type Task } from '../../src/catalogue/tasks/task.ts';
-import type { ReferenceMediaRequest } from '../../src/media/references/reference-media.ts';
+import type { ReferenceMediaRequest } from '../../src/media/references/fetch-reference-media.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
 import { listProviderJobs } from '../../src/tasks/jobs/provider-jobs.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
+import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback-or-event.ts';
 import { callbackPausesMs } from '../../src/tasks/callbacks/callback-schedule.ts';
 import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';

@@ -6,8 +6,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
-import { type OwedNotifications, owedDeliveryIds, taskEventId } from '../../src/tasks/end/task-end-event-ids.ts';
+import type { DeliveryAttemptOutcome, SendCallbackInput } from '../../activities/send-callback-or-event.ts';
+import {
+  type OwedNotifications,
+  owedDeliveryIds,
+  taskEventId,
+} from '../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { startTimeSkipping } from '../support/workflows/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';

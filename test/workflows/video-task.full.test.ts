@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { resultKeysOf } from '../../activities/task-file-keys.ts';
+import { resultKeysOf } from '../../activities/task-file-keys-and-deletion.ts';
 import { taskQueuesOf } from '../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger/ledger-audit.ts';
-import { listTaskEntries } from '../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { findTask } from '../../src/tasks/task-rows.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection/connect.ts';
 import type { WorkflowEngine } from '../../src/catalogue/tasks/workflow-engine.ts';

@@ -1,5 +1,5 @@
 import type { CapChange } from '../limits/spend-caps.ts';
-import type { Dialect, Scope } from './scopes-and-caller.ts';
+import type { Dialect, Scope } from './scopes-dialects-and-caller.ts';
 
 /** A key without its secret, which is not stored. Times are Unix milliseconds. */
 export type ApiKey = {

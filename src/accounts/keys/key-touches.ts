@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { noRows } from '../../platform/database/statement.ts';
+import { noRows } from '../../platform/database/declare-statements.ts';
 
 const touchDelayMs = 1_000;
 /** Keys per statement; one beyond them is recorded at its next use. */

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Scope } from './scopes-and-caller.ts';
+import { type Scope } from './scopes-dialects-and-caller.ts';
 import { activeKeySql } from './active-key-sql.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 import type { Actor } from '../operators/actors-and-actions.ts';
@@ -14,7 +14,7 @@ import {
 } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, generateApiKey } from './key-format.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';
-import { many, maybeOne, one, type StatementRunner } from '../../platform/database/statement.ts';
+import { many, maybeOne, one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
 export const sharedKeyColumnsSql = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",

@@ -1,5 +1,5 @@
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { maybeOne } from '../../platform/database/statement.ts';
+import { maybeOne } from '../../platform/database/declare-statements.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 
 /** The limits of the key that makes another one. */

@@ -5,8 +5,8 @@ import type { Actor } from '../operators/actors-and-actions.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 // Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
 // less its refund, in the period in which the task was created.

@@ -1,7 +1,7 @@
 import type { Actor } from './actors-and-actions.ts';
 import { changeWithAudit } from './audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 
 /** Operators announce one text at a time to everyone who is signed in to the console. */
 export type Announcement = {

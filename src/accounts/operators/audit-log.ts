@@ -1,6 +1,6 @@
 import type { Actor, OperatorAction } from './actors-and-actions.ts';
 import { type Database, databaseJoiningTransaction } from '../../platform/database/database.ts';
-import { many, noRows } from '../../platform/database/statement.ts';
+import { many, noRows } from '../../platform/database/declare-statements.ts';
 
 export type DoneAction = {
   readonly action: OperatorAction;

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/database.ts';
 import { activeKeySql } from '../keys/active-key-sql.ts';
 import { sharedKeyColumnsSql, type RevokedKey } from '../keys/keys.ts';
 import type { ApiKey } from '../keys/key-record.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 
 const insertOperator = noRows({
   name: 'create-operator',

@@ -1,5 +1,5 @@
 import type { Role } from './role.ts';
-import type { SignedIn } from '../sign-in/session-and-security-events.ts';
+import type { SignedIn } from '../sign-in/signed-in-type-and-session-lifetimes.ts';
 import { lockAccount, lockOpenAccount } from '../accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';
@@ -13,7 +13,7 @@ import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.ts';
 import { type Origin, recordSecurityEvent } from './security-events.ts';
 import { endSessionsOfUser, type SessionWithToken, renewTokenAndAuthentication } from '../sign-in/sessions.ts';
-import { one, type StatementRunner } from '../../platform/database/statement.ts';
+import { one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 /** An owner who changes something in their account. */
 export type ChangingOwner = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };

@@ -17,7 +17,7 @@ import { type MaybeMailedLink, queueLinkMail } from '../sign-in/queue-link-mail.
 import { changeWithAudit } from '../operators/audit-log.ts';
 import { recordSecurityEvent } from './security-events.ts';
 import { endSessionsOfUser } from '../sign-in/sessions.ts';
-import { noRows, one } from '../../platform/database/statement.ts';
+import { noRows, one } from '../../platform/database/declare-statements.ts';
 import { findUserByEmail, hasOperator, lockUser, setUserDisabled, setUserIsOperator, type User } from './users.ts';
 
 /** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosedError`. */

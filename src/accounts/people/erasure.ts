@@ -3,7 +3,7 @@ import type { Actor } from '../operators/actors-and-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type AnswerWithAction, changeWithAudit } from '../operators/audit-log.ts';
 import { lockAndCheckLastOperator, type UserIdOrEmail } from './change-users-as-operator.ts';
-import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
 /** Replaces the name and the address of an erased person in records that stay. */

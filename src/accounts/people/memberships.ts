@@ -1,7 +1,7 @@
 import { type Role, roles } from './role.ts';
 import type { Link } from '../sign-in/one-time-links.ts';
 import { endSessionsOfUser } from '../sign-in/sessions.ts';
-import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/declare-statements.ts';
 import { setUserIsOperator, type User } from './users.ts';
 
 export type OwnAccount = {

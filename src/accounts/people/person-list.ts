@@ -1,5 +1,5 @@
 import type { Role } from './role.ts';
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 
 /** A user of the console. Times are Unix milliseconds. */
 export type ListedPerson = {

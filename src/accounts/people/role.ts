@@ -1,4 +1,4 @@
-import { ordinaryScopes, type Scope, scopes } from '../keys/scopes-and-caller.ts';
+import { ordinaryScopes, type Scope, scopes } from '../keys/scopes-dialects-and-caller.ts';
 
 /** Roles in an account. Each includes the rights of those after it. */
 export const roles = ['owner', 'member', 'viewer'] as const;

@@ -1,5 +1,5 @@
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, noRows } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, noRows } from '../../platform/database/declare-statements.ts';
 
 export type Origin = { readonly address: string; readonly userAgent: string };
 

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 
 export type User = {
   readonly userId: string;

@@ -1,9 +1,9 @@
 import type { Actor } from '../operators/actors-and-actions.ts';
 import { changeWithAudit } from '../operators/audit-log.ts';
 import type { OwnAccount } from './memberships.ts';
-import { hourMs } from '../../platform/timing/duration.ts';
+import { hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 
 // An operator views an account as its owner sees it. The view belongs to a session, and is written with its entry in the audit log, so
 // that no account is viewed without one. src/api/sign-in/authenticate-session.ts refuses every change by a view.

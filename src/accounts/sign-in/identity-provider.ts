@@ -1,5 +1,5 @@
 import type * as OpenidClient from 'openid-client';
-import { idleAndAbsoluteSessionSeconds } from './session-and-security-events.ts';
+import { idleAndAbsoluteSessionSeconds } from './signed-in-type-and-session-lifetimes.ts';
 
 // OpenID Connect: the code flow with PKCE, state and nonce. The library is loaded at the first use.
 

@@ -2,8 +2,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../people/role.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, noRows, one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 /** `confirm` opens the account of a sign-up. */
 export const linkPurposes = ['setup', 'invite', 'reset', 'confirm'] as const;

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
 import { recordSecurityEvent, type Origin } from '../people/security-events.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 import { isSessionStored } from './sessions.ts';
 import { lockUser } from '../people/users.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../../platform/database/database.ts';
-import { noRows, one } from '../../platform/database/statement.ts';
+import { noRows, one } from '../../platform/database/declare-statements.ts';
 
 // Password attempts, counted for all processes. A source is a network, or a browser with a session of the person, so attacks from
 // elsewhere slow down neither until the e-mail has too many failures.

@@ -1,5 +1,5 @@
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
-import { maybeOne, type StatementRunner } from '../../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 // Ceremonies that wait for a response: a passkey's challenge, a visit to the identity provider. Each is consumed once.
 

@@ -1,6 +1,6 @@
 import { type LinkWithToken, pathOfLink } from './one-time-links.ts';
 import type { MailQueue } from '../../platform/mail/mail-queue.ts';
-import type { StatementRunner } from '../../platform/database/statement.ts';
+import type { StatementRunner } from '../../platform/database/declare-statements.ts';
 
 export type MaybeMailedLink = LinkWithToken & {
   /** False if the link has to be sent by hand. */

@@ -4,10 +4,10 @@ import {
   recentAuthenticationSeconds,
   idleAndAbsoluteSessionSeconds,
   type SignedIn,
-} from './session-and-security-events.ts';
+} from './signed-in-type-and-session-lifetimes.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { Origin } from '../people/security-events.ts';
-import { many, maybeOne, one, type StatementRunner } from '../../platform/database/statement.ts';
+import { many, maybeOne, one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 const lengthOf = (which: 'idle' | 'absolute') =>
   `case when is_operator then ${idleAndAbsoluteSessionSeconds.operator[which]} else ${idleAndAbsoluteSessionSeconds.person[which]} end * interval '1 second'`;

@@ -1,6 +1,6 @@
-import type { SignedIn } from './session-and-security-events.ts';
+import type { SignedIn } from './signed-in-type-and-session-lifetimes.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { StatementRunner } from '../../platform/database/statement.ts';
+import type { StatementRunner } from '../../platform/database/declare-statements.ts';
 import { raiseRightsByInvitation, shareLockOldestOpenAccount, lockOpenAccounts } from '../people/memberships.ts';
 import { consumeLink, type Link, withdrawResetLinks } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkey-rows.ts';

@@ -1,7 +1,7 @@
-import type { TimedCursor } from '../../platform/database/sql-fragments.ts';
+import type { TimedCursor } from '../../platform/database/sql-fragments-and-parameters.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import { listAccountUploads } from '../../tasks/end/close-account-rows.ts';
-import { readBalanceAndEntries } from '../../credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../credits/ledger/ledger-entries-and-book-credits.ts';
 import { presentSpendCap } from '../credits/spend-cap-routes.ts';
 import { listSpendCapsOfAccount } from '../../accounts/limits/spend-caps.ts';
 import { presentTopUp } from '../payments/top-up-view.ts';
@@ -17,7 +17,7 @@ import { listShareLinksOfAccount } from '../../library/gallery/share-links.ts';
 import { presentShareLink } from '../gallery/share-link-routes.ts';
 import { presentEvent } from '../callbacks/event-view.ts';
 import { withAttempts } from '../../tasks/callbacks/deliveries.ts';
-import { listOwnCallbacks, listOwnEvents } from '../../tasks/callbacks/own-deliveries.ts';
+import { listOwnCallbacks, listOwnEvents } from '../../tasks/callbacks/own-deliveries-and-redelivery.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { listTasks } from '../../tasks/list/task-list.ts';
 import { maxUploadsOfAccount, uploadKey } from '../../media/references/upload-limits-and-addresses.ts';

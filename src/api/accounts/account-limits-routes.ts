@@ -4,8 +4,8 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import { unixMsSchema } from '../core/request-fields.ts';
 import { type RateLimiter, rateLimitKeyOfCaller } from '../core/limits/rate-limits.ts';
 import { capPeriods, listSpendCapsOfAccount } from '../../accounts/limits/spend-caps.ts';
-import { dayMs } from '../../platform/timing/duration.ts';
-import { type Rate, rateLeft } from '../../platform/timing/rate.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
+import { type Rate, rateLeft } from '../../platform/timing/parse-rate-and-rate-left.ts';
 import { findAccountLimitUse, fixedAccountLimits } from '../../library/limits/account-limit-use.ts';
 import { presentRequestRate } from './ledger-entry-view.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import {
   listUsageByDayAndPrice,
   maxSummaryTasksCounted,

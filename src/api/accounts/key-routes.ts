@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { z } from 'zod';
-import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/keys/scopes-and-caller.ts';
+import { dialects, ordinaryScopes, type Scope, scopes } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
   createKeyWithinAllLimits,
@@ -15,7 +15,7 @@ import {
 } from '../../accounts/keys/keys.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { spendCapInputFields } from '../credits/spend-cap-routes.ts';
-import { type ModelsByName, unknownModelRefusal } from '../../catalogue/models/model.ts';
+import { type ModelsByName, unknownModelRefusal } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import {

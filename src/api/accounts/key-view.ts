@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dialects, scopes } from '../../accounts/keys/scopes-and-caller.ts';
+import { dialects, scopes } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { ApiKey } from '../../accounts/keys/key-record.ts';
 import { listApiKeys } from '../../accounts/keys/keys.ts';
 import { listKeyUses, maxTasksOfKeyUses } from '../../credits/reports/account-usage-and-summary.ts';

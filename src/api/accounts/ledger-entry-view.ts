@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Rate } from '../../platform/timing/rate.ts';
-import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/ledger-entries.ts';
+import type { Rate } from '../../platform/timing/parse-rate-and-rate-left.ts';
+import { type LedgerEntry, ledgerKinds } from '../../credits/ledger/ledger-entries-and-book-credits.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 
 export const creditBalanceSchema = z

@@ -15,7 +15,11 @@ import {
   redeliverAs,
   withAttempts,
 } from '../../tasks/callbacks/deliveries.ts';
-import { listOwnCallbacks, maxRedelivered, makeFailedCallbacksPending } from '../../tasks/callbacks/own-deliveries.ts';
+import {
+  listOwnCallbacks,
+  maxRedelivered,
+  makeFailedCallbacksPending,
+} from '../../tasks/callbacks/own-deliveries-and-redelivery.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import { deletedMessage } from '../../tasks/end/content-placeholders.ts';
@@ -48,7 +52,7 @@ import {
   redeliveredSchema,
   redeliverSinceSchema,
   startRedeliveries,
-} from './redeliver-failed-callbacks.ts';
+} from './redeliver-callbacks-and-events.ts';
 import { callbackSecretEndpoints } from './signing-secret-routes.ts';
 
 const list = defineEndpoint({

@@ -8,7 +8,7 @@ import {
   maxStoredAttempts,
   type RecordedAttempt,
 } from '../../tasks/callbacks/deliveries.ts';
-import { eventTypes } from '../../tasks/callbacks/account-event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event-types-and-body.ts';
 import { hiddenValue, maxRecordedBodyChars } from '../../tasks/callbacks/recorded-exchange.ts';
 import {
   recordedErrorKind,

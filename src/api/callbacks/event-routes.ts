@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
+import { type RefuseUrl, urlSchema } from '../../catalogue/input/url-schema-and-text-checks.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
@@ -14,7 +14,7 @@ import {
 } from '../core/query-parameters.ts';
 import { webhookId } from '../../tasks/callbacks/deliveries.ts';
 import { maxListedAttempts, deliveryStates, withAttempts } from '../../tasks/callbacks/deliveries.ts';
-import { eventTypes } from '../../tasks/callbacks/account-event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event-types-and-body.ts';
 import {
   findEventEndpoint,
   removeEventEndpoint,
@@ -22,13 +22,17 @@ import {
   setEventEndpoint,
 } from '../../tasks/callbacks/event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent } from './event-view.ts';
-import { listOwnEvents, maxRedelivered, makeFailedEventsPending } from '../../tasks/callbacks/own-deliveries.ts';
+import {
+  listOwnEvents,
+  maxRedelivered,
+  makeFailedEventsPending,
+} from '../../tasks/callbacks/own-deliveries-and-redelivery.ts';
 import {
   type RedeliverDeps,
   redeliveredSchema,
   redeliverSinceSchema,
   startRedeliveries,
-} from './redeliver-failed-callbacks.ts';
+} from './redeliver-callbacks-and-events.ts';
 import { accountEventSecretEndpoints } from './signing-secret-routes.ts';
 
 const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { unixMsSchema } from '../core/request-fields.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 import { deliveryFields, presentOwnDelivery } from './callback-view.ts';
-import { eventTypes } from '../../tasks/callbacks/account-event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event-types-and-body.ts';
 import type { DeliveryAttempt } from '../../tasks/callbacks/deliveries.ts';
-import type { ListedEvent } from '../../tasks/callbacks/own-deliveries.ts';
+import type { ListedEvent } from '../../tasks/callbacks/own-deliveries-and-redelivery.ts';
 
 export const eventEndpointSchema = z
   .strictObject({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { webhookId } from '../../tasks/callbacks/deliveries.ts';
 import { testTaskId } from '../../tasks/callbacks/send-test-callback.ts';
 import { deliveryErrorSchema, deliveryErrorOfOutcome } from './callback-view.ts';
-import { type RefuseUrl, urlSchema } from '../../catalogue/input/request-texts-and-urls.ts';
+import { type RefuseUrl, urlSchema } from '../../catalogue/input/url-schema-and-text-checks.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
@@ -10,7 +10,7 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import type { ReceiverErrorKind } from '../../tasks/callbacks/receiver-error.ts';
 import type { TestCallbackRequest } from '../../tasks/callbacks/send-test-callback.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
-import { eventTypes } from '../../tasks/callbacks/account-event.ts';
+import { eventTypes } from '../../tasks/callbacks/account-event-types-and-body.ts';
 import { findEventEndpoint } from '../../tasks/callbacks/event-endpoint.ts';
 
 /** Accounts with a running test in this process: one each, because receivers may be slow. */

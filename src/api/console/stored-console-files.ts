@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 
 // The names of the console's files contain a hash of the content, so a file never changes.
 

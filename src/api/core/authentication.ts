@@ -4,7 +4,7 @@ import { createSessionAuthentication, type SessionDeps } from '../sign-in/authen
 import type { Context } from './request-context-and-responses.ts';
 import type { ClientIdentity, Operation, WithClock } from './endpoint-spec.ts';
 import { HttpError } from './http-error.ts';
-import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { type Account, findAccount } from '../../accounts/accounts.ts';

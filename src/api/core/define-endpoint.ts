@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { fieldPath, maxFieldErrors } from '../../platform/text/field-errors.ts';
 import { fieldErrorsOfIssue, messageOfRequestIssue } from '../../platform/text/validation-messages.ts';
-import { isStorableText, notStorableTextMessage } from '../../catalogue/input/request-texts-and-urls.ts';
+import { isStorableText, notStorableTextMessage } from '../../catalogue/input/url-schema-and-text-checks.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../sign-in/authenticate-session.ts';
 import { requireOwnPage } from '../console/same-origin.ts';
@@ -35,7 +35,7 @@ import {
 import { withUploadSlot } from './limits/upload-slots.ts';
 import { allowSlowBody } from './server/body-time-limit.ts';
 import { requireJsonOrFormSize, readJsonOrForm } from './server/read-json-or-multipart.ts';
-import { readJson } from './server/read-and-check-body.ts';
+import { readJson } from './server/read-or-save-body-within-limits.ts';
 
 export type GuardDeps = {
   readonly publicUrl: string;

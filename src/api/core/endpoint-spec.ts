@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { Caller, Dialect, Scope } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Caller, Dialect, Scope } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
-import type { SignedIn } from '../../accounts/sign-in/session-and-security-events.ts';
+import type { SignedIn } from '../../accounts/sign-in/signed-in-type-and-session-lifetimes.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { PersonOfAccount } from '../sign-in/authenticate-session.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { TimedCursor } from '../../platform/database/sql-fragments.ts';
+import type { TimedCursor } from '../../platform/database/sql-fragments-and-parameters.ts';
 import { uuidPattern } from '../../platform/text/uuid.ts';
 import { maxSearchedTasks } from '../../tasks/list/task-filter.ts';
-import { maxSearchLength, minIdPartLength } from '../../tasks/list/task-search.ts';
+import { maxSearchLength, minIdPartLength } from '../../tasks/list/parse-task-search.ts';
 import { type FieldMessage, maxUnixMs } from './request-fields.ts';
 
 const maxLimit = 100;

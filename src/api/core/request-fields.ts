@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
+import { isBlank } from '../../catalogue/input/url-schema-and-text-checks.ts';
 import { choiceMessage } from '../../platform/text/validation-messages.ts';
 import { maxSecretOverlapSeconds } from '../../tasks/callbacks/signing-secret-rows.ts';
 import { defaultSecretOverlapSeconds } from '../../tasks/callbacks/signing-secret-rows.ts';

@@ -1,5 +1,5 @@
 import { diskProblemOfCode } from '../../platform/process/disk.ts';
-import { errorCode, isSystemError } from '../../platform/errors.ts';
+import { errorCode, isSystemError } from '../../platform/setup-errors-and-error-messages.ts';
 import { PasswordsBusyError } from '../../accounts/sign-in/passwords.ts';
 import { AccountClosedError } from '../../accounts/accounts.ts';
 import { DatabaseUnavailableError, DatabaseBusyError } from '../../platform/database/database.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {
   bookCreditsAs,
@@ -7,7 +7,7 @@ import {
   readBalanceAndEntries,
   type LedgerEntry,
   ledgerKinds,
-} from '../../credits/ledger/ledger-entries.ts';
+} from '../../credits/ledger/ledger-entries-and-book-credits.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { EndpointCall, WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';

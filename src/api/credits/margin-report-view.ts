@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { StatementSum } from '../../credits/reports/account-statement.ts';
-import type { MarginRow } from '../../credits/reports/margin.ts';
+import type { MarginRow } from '../../credits/reports/margin-and-paid-money.ts';
 import { isRevenueSection } from '../../credits/reports/ledger-sections.ts';
 
 export const marginSchema = z

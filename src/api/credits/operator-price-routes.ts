@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import { checkOrDefaultPriceName, type ModelsByName, unknownModelRefusal } from '../../catalogue/models/model.ts';
+import {
+  checkOrDefaultPriceName,
+  type ModelsByName,
+  unknownModelRefusal,
+} from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../catalogue/prices/model-prices.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import { priceConditionsSchema } from '../../catalogue/prices/prices-schema.ts';
+import { priceConditionsSchema } from '../../catalogue/prices/prices-schema-and-file-rows.ts';
 import type { Database } from '../../platform/database/database.ts';
-import type { Model } from '../../catalogue/models/model.ts';
+import type { Model } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import type { CataloguePrice } from '../../catalogue/prices/model-prices.ts';
 import { priceStates, type OperatorPrice } from '../../credits/prices/operator-prices.ts';
-import { readCurrentAndAnnouncedPrices } from '../../credits/prices/price-lists.ts';
+import { readCurrentAndAnnouncedPrices } from '../../credits/prices/current-and-announced-prices.ts';
 import { unixMsSchema } from '../core/request-fields.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
 

@@ -3,7 +3,7 @@ import { defineEndpoint } from '../core/define-endpoint.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import { oneOf } from '../core/request-fields.ts';
 import { dayParameter, strictQuery } from '../core/query-parameters.ts';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { streamCsvDownload, csvAnswerDeclaration, type CsvColumn } from '../core/csv-answer.ts';
 import {
   type GroupUsageDay,

@@ -6,7 +6,7 @@ import {
   type ModelsByName,
   modelNameFromAlias,
   modelNamesAndAliases,
-} from '../../catalogue/models/model.ts';
+} from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import { storeInlineMedia, type InlineMediaDeps } from './inline-media.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../core/idempotency-key.ts';

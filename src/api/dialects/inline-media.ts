@@ -3,7 +3,7 @@ import { invalidRequest, HttpError } from '../core/http-error.ts';
 import { formatOfBytes } from '../../media/references/file-format.ts';
 import type { StoreUpload } from '../../media/references/store-upload.ts';
 import { maxUploadsOfAccount, uploadUrl } from '../../media/references/upload-limits-and-addresses.ts';
-import { inputLimits } from '../../catalogue/input/declared-field-bounds.ts';
+import { inputLimits } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
 
 export type InlineMediaDeps = { readonly storeUpload: StoreUpload; readonly publicUrl: string };

@@ -1,6 +1,6 @@
-import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Dialect } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import type { CallbackFormatter } from '../../tasks/callbacks/post-callback.ts';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import {
@@ -9,7 +9,7 @@ import {
   type KieCreatedTask,
   type KieRecord,
   presentKieTask,
-} from './kie/kie-record.ts';
+} from './kie/kie-record-and-callback.ts';
 import type { TranslateRequest } from '../../tasks/accept/parse-task-request.ts';
 import { hintIfKieRequest, translateKieRequest, findUnusedKieFields } from './kie/kie-request.ts';
 

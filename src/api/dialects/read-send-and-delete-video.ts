@@ -1,4 +1,4 @@
-import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import { requireOwnTask } from '../core/authentication.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';
@@ -77,7 +77,7 @@ export async function sendVideoOrPoster(ctx: Context, deps: ContentDeps, task: T
   await sendMedia(ctx, deps, { link, seconds: 0, passing: { range } });
 }
 
-/** A deletion that is repeated within this time is a retry, as a repeated create is (create-attempts.ts). */
+/** A deletion that is repeated within this time is a retry, as a repeated create is (answer-repeated-creates.ts). */
 const repeatMs = 60_000;
 
 export type RemoveDeps = CancelTaskDeps & DeleteTaskDeps & WithClock;

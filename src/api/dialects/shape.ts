@@ -1,5 +1,5 @@
 import type { TaskRecord } from '../../tasks/public-record.ts';
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import type { ErrorShape } from '../core/endpoint-spec.ts';
 import type { CallbackToSign } from '../../tasks/callbacks/post-callback.ts';

@@ -1,9 +1,9 @@
-import { refuseUnsafeJson } from '../core/server/read-and-check-body.ts';
+import { refuseUnsafeJson } from '../core/server/read-or-save-body-within-limits.ts';
 import { invalidRequest } from '../core/http-error.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isObject } from '../../platform/text/json.ts';
 import { isNumberOrBooleanField, mediaFields, type ModelInput } from '../../catalogue/input/task-input.ts';
-import { type GivenField, readReference } from './media-reference.ts';
+import { type GivenField, readReference } from './read-frames-and-references.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import { type FrameSize, frameSize } from '../../catalogue/media/frame-size.ts';
-import { type Ratio, type Resolution } from '../../catalogue/input/declared-field-bounds.ts';
+import { type Ratio, type Resolution } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { ModelInput } from '../../catalogue/input/task-input.ts';
 import type { TaskRecord } from '../../tasks/public-record.ts';

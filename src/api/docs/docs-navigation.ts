@@ -1,4 +1,4 @@
-import type { DocsLink, PageOutline } from './documents.ts';
+import type { DocsLink, PageOutline } from './list-and-render-documents.ts';
 import { type Html, html } from './html.ts';
 
 const groups: readonly { readonly title: string; readonly links: readonly DocsLink[] }[] = [

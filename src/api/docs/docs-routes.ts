@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { fillTemplate } from '../brand/brand-markup.ts';
 import { isWhiteLabel } from '../../platform/brand/brand.ts';
-import type { WithModels } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { buildConsoleHeaders } from '../console/console-headers.ts';
-import { type AssetInMemory, sendAsset } from '../console/serve-console.ts';
+import { type AssetInMemory, sendAsset } from '../console/serve-console-and-store-its-files.ts';
 import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { sendFile } from '../core/server/send-file.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type DocsPage,
   renderDocument,
   type DocumentedService,
-} from './documents.ts';
+} from './list-and-render-documents.ts';
 import { html } from './html.ts';
 import { docsNavigation } from './docs-navigation.ts';
 import { type Audience, referencePage } from './reference-page.ts';

@@ -1,5 +1,5 @@
 import { whiteLabelDocuments } from './branded-document.ts';
-import { documentRoutesOf, type DocumentedService } from './documents.ts';
+import { documentRoutesOf, type DocumentedService } from './list-and-render-documents.ts';
 
 const subjects: Readonly<Record<string, string>> = {
   'docs/quickstart.md': 'from a key to a video in three steps',

@@ -1,10 +1,10 @@
 import { isWhiteLabel } from '../../platform/brand/brand.ts';
-import type { WithModels } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import type { Endpoint } from '../core/define-endpoint.ts';
 import { type Section, sections } from '../endpoints.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { OpenApiDescription } from './openapi-types-and-lookups.ts';
-import type { DocsPage, DocumentedService } from './documents.ts';
+import type { DocsPage, DocumentedService } from './list-and-render-documents.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown } from './markdown.ts';
 import { operationSection } from './operation-section.ts';

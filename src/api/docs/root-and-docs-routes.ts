@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { addBrandRoutes } from '../brand/brand-routes.ts';
-import type { WithModels } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { answerEnvelope, type AppRouter } from '../core/request-context-and-responses.ts';
 import { addClientArchiveRoutes } from './client-archives.ts';
 import { docsHeaders, addDocsRoutes, type DocsDeps } from './docs-routes.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { minuteMs } from '../../platform/timing/duration.ts';
+import { minuteMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting, HttpError } from '../core/http-error.ts';

@@ -14,8 +14,8 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import type { ReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';
-import { ratios } from '../../catalogue/input/declared-field-bounds.ts';
-import { parseTaskSearch } from '../../tasks/list/task-search.ts';
+import { ratios } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
+import { parseTaskSearch } from '../../tasks/list/parse-task-search.ts';
 import {
   setFavoritesAndTags,
   listTagNames,

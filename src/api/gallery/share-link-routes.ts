@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { HttpError, invalidRequest } from '../core/http-error.ts';

@@ -3,7 +3,7 @@ import { refusalHeaders } from '../core/limits/rate-headers.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import { hourMs } from '../../platform/timing/duration.ts';
+import { hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { findSharedVideo, sharePathPrefix } from '../../library/gallery/share-links.ts';
 import { tooManyRequestsPage, missingVideoPage, sharePageHtml, sharePageHeaders } from './share-page.ts';
 

@@ -1,6 +1,6 @@
 import type { Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { taskRequestToolSchema } from './task-request-tool-schema.ts';
 import { simplifyJsonSchema } from './simplify-json-schema.ts';
 import { type Tool, mcpTools } from './mcp-tools.ts';

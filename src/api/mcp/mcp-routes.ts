@@ -6,7 +6,7 @@ import { type HttpError } from '../core/http-error.ts';
 import { replaceIfDiskIsFull, toHttpError } from '../core/to-http-error.ts';
 import { logError } from '../core/middleware/answer-errors.ts';
 import { maxInlineBytes } from '../core/server/read-json-or-multipart.ts';
-import { readJson } from '../core/server/read-and-check-body.ts';
+import { readJson } from '../core/server/read-or-save-body-within-limits.ts';
 import type { McpServerDeps } from './mcp-server.ts';
 import type { ToolNeeds } from './mcp-tools.ts';
 

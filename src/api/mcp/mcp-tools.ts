@@ -18,7 +18,7 @@ import { idempotencyKeySchema } from '../core/idempotency-key.ts';
 import { storeInlineFile, type InlineMediaDeps, isDataUrl } from '../dialects/inline-media.ts';
 import { jsonFromText, fieldValueFromText } from '../dialects/translate-fields.ts';
 import { isObject } from '../../platform/text/json.ts';
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import {
   maxUploadMegabytes,
   uploadFromUrl,
@@ -33,7 +33,7 @@ import { mediaFields } from '../../catalogue/input/task-input.ts';
 import { findTaskCreator } from '../../tasks/list/task-creator.ts';
 import { cancelTask } from '../tasks/cancel-task-routes.ts';
 import { type CancelTaskDeps, cancelTaskIfUnstarted } from '../../tasks/end/cancel-task.ts';
-import { listOwnTasks } from '../tasks/task-list-routes.ts';
+import { listOwnTasks } from '../tasks/task-list-and-count-routes.ts';
 import type { TaskWaiters } from '../../tasks/task-waiters.ts';
 import { listedTaskSchema, presentListedTask, type TaskRecordDeps } from '../tasks/task-view.ts';
 

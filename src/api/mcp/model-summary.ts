@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DeepReadonly } from '../core/endpoint-spec.ts';
 import type { PresentedPrices } from '../credits/price-view.ts';
-import type { Model } from '../../catalogue/models/model.ts';
+import type { Model } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { standardPriceName } from '../../catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../tasks/accept/documented-task-request.ts';
 import { isObject } from '../../platform/text/json.ts';

@@ -1,4 +1,4 @@
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { inputJsonSchema } from '../../tasks/accept/documented-task-request.ts';
 import { type FieldName, inputFieldNames } from '../../catalogue/input/task-input.ts';
 import { isObject } from '../../platform/text/json.ts';

@@ -2,7 +2,7 @@ import { uuidPattern } from '../../platform/text/uuid.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { sendFile } from '../core/server/send-file.ts';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { findTask } from '../../tasks/task-rows.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';

@@ -17,13 +17,17 @@ import { maxAccountUploadsAtOnce, withUploadSlot } from '../core/limits/upload-s
 import { unixMsSchema } from '../core/request-fields.ts';
 import { strictQuery, textParameter } from '../core/query-parameters.ts';
 import { allowSlowBody } from '../core/server/body-time-limit.ts';
-import { isMultipartForm, maxFormOverheadBytes, saveOnlyFileOfForm } from '../core/server/form-file.ts';
-import { requireSizeWithinLimit, type LimitByFirstBytes, saveBodyToFile } from '../core/server/read-and-check-body.ts';
+import { isMultipartForm, maxFormOverheadBytes, saveOnlyFileOfForm } from '../core/server/save-file-of-form.ts';
+import {
+  requireSizeWithinLimit,
+  type LimitByFirstBytes,
+  saveBodyToFile,
+} from '../core/server/read-or-save-body-within-limits.ts';
 import type { InlineMediaDeps } from '../dialects/inline-media.ts';
 import type { LinkSigner } from '../tasks/task-view.ts';
 import { type PreviewDeps, uploadPreviewsOf } from '../../media/references/upload-preview-links.ts';
 import { mediaFields } from '../../catalogue/input/task-input.ts';
-import type { MediaKind } from '../../catalogue/input/declared-field-bounds.ts';
+import type { MediaKind } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 
 const kinds = ['image', 'video', 'audio'] as const satisfies readonly MediaKind[];
 const types = [...kinds.flatMap((kind): readonly string[] => uploadMediaTypes[kind]), 'application/octet-stream'];

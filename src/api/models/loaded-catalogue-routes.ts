@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue, WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { CatalogueLoadStatus } from '../../catalogue/file/live-catalogue.ts';
-import { listLiveWorkerReports } from '../../catalogue/models/worker-reports.ts';
+import { listLiveWorkerReports } from '../../catalogue/models/worker-report-rows.ts';
 import { unservedModels } from '../../catalogue/models/models-served-by-workers.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';

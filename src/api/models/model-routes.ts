@@ -5,7 +5,7 @@ import { readAccountOfCaller } from '../core/authentication.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { presentRequestRate, requestRateSchema } from '../accounts/ledger-entry-view.ts';
 import type { RateLimiter } from '../core/limits/rate-limits.ts';
-import type { Rate } from '../../platform/timing/rate.ts';
+import type { Rate } from '../../platform/timing/parse-rate-and-rate-left.ts';
 import { pricedModelFields, readSoldModels, type SoldModelDeps } from '../credits/price-view.ts';
 
 const rateLimitSchema = requestRateSchema.meta({ description: 'Null: no limit.' });

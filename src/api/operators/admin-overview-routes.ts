@@ -11,7 +11,7 @@ import { listViolations } from '../../credits/ledger/ledger-audit.ts';
 import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { readProviderStatuses } from '../../tasks/jobs/list-providers-with-pools.ts';
 import { countTasksWithFailingWorkflow } from '../../tasks/list/unfinished-and-stuck-tasks.ts';
-import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-code.ts';
+import { failCodes, outcomeOfFailCode, type FailOutcome } from '../../catalogue/tasks/fail-codes-and-outcomes.ts';
 import { unfinishedStates } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';

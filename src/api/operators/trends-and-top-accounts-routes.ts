@@ -11,7 +11,7 @@ import {
   type TrendRange,
 } from '../../library/operations/trends.ts';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import { readPaidAndReturnedMoney, type PaidAndReturnedMoney } from '../../credits/reports/margin.ts';
+import { readPaidAndReturnedMoney, type PaidAndReturnedMoney } from '../../credits/reports/margin-and-paid-money.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithClock, WithDb } from '../core/endpoint-spec.ts';
 import { oneOf, unixMsSchema } from '../core/request-fields.ts';

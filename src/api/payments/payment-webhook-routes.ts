@@ -4,7 +4,7 @@ import type { WithDb } from '../core/endpoint-spec.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';
 import { HttpError } from '../core/http-error.ts';
 import { maxJsonBodyBytes } from '../core/request-sizes.ts';
-import { requireTypeAndGetSize, readBodyBytes } from '../core/server/read-and-check-body.ts';
+import { requireTypeAndGetSize, readBodyBytes } from '../core/server/read-or-save-body-within-limits.ts';
 import type { Logger } from 'pino';
 import {
   InvalidPaymentEventError,

@@ -15,7 +15,7 @@ import { memberSchema, presentMember } from './person-view.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { addressAndUserAgentOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
 import { emailField } from './person-fields.ts';
-import { setSessionCookie } from '../sign-in/session-cookie.ts';
+import { setSessionCookie } from '../sign-in/session-and-oidc-visit-cookies.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';

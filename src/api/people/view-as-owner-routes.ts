@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { clearAccountView, beginAccountViewAs, accountViewMs } from '../../accounts/people/view-account-as-owner.ts';
-import { meSchema, readMe } from '../sign-in/answer-signed-in.ts';
+import { meSchema, readMe } from '../sign-in/read-me-and-set-session-cookie.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { HttpError } from '../core/http-error.ts';
 import { idField, reasonField } from '../core/request-fields.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { currencySchema } from '../../catalogue/prices/upstream-cost.ts';
 import type { Catalogue, WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
@@ -8,8 +8,8 @@ import {
   readCreditsOutsideTasks,
   readMargin,
   readPaidAndReturnedMoney,
-} from '../../credits/reports/margin.ts';
-import { providerSwitchPositions, setProviderSwitchAs } from '../../tasks/jobs/provider-pools.ts';
+} from '../../credits/reports/margin-and-paid-money.ts';
+import { providerSwitchPositions, setProviderSwitchAs } from '../../tasks/jobs/provider-pools-and-switches.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../tasks/jobs/list-providers-with-pools.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';

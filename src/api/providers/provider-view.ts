@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cooldownReasons, providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
+import { cooldownReasons, providerSwitchPositions } from '../../tasks/jobs/provider-pools-and-switches.ts';
 import { unixMsSchema } from '../core/request-fields.ts';
 
 const poolSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { validate as isUuid } from 'uuid';
-import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Role, scopesByRole } from '../../accounts/people/role.ts';
 import { type SessionWithRole, findAndTouchSession } from '../../accounts/sign-in/sessions.ts';
@@ -7,7 +7,7 @@ import type { Context } from '../core/request-context-and-responses.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { HttpError } from '../core/http-error.ts';
 import { accountHeader, hasConsoleHeader, refuseForeignLink, requireOwnPage } from '../console/same-origin.ts';
-import { clearedSessionCookie, sessionToken } from './session-cookie.ts';
+import { clearedSessionCookie, sessionToken } from './session-and-oidc-visit-cookies.ts';
 
 export type SessionDeps = { readonly db: Database; readonly console: { readonly publicUrl: string } };
 

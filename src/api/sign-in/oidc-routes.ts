@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { VerifiedIdentity, IdentityProvider, OidcVisit } from '../../accounts/sign-in/identity-provider.ts';
 import { normalEmail } from '../../accounts/people/email-and-password-format.ts';
-import { describeErrorForLog } from '../../platform/errors.ts';
+import { describeErrorForLog } from '../../platform/setup-errors-and-error-messages.ts';
 import { findUserOfIdentity, signInWithIdentity } from '../../credits/sign-up/sign-in-with-identity.ts';
 import { createPendingChallenge, consumePendingChallenge } from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
@@ -9,7 +9,7 @@ import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import { SignInProofOutdatedError, renewSessionWithVerifiedProof } from '../../accounts/sign-in/sign-in.ts';
 import { findBrowserSession, addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
 import { requireOwnHost } from '../console/same-origin.ts';
-import { setSessionCookie, setOidcVisitCookie, takeOidcVisitCookie } from './session-cookie.ts';
+import { setSessionCookie, setOidcVisitCookie, takeOidcVisitCookie } from './session-and-oidc-visit-cookies.ts';
 import type { AppRouter, Context } from '../core/request-context-and-responses.ts';
 import { HttpError } from '../core/http-error.ts';
 import { limitSignIns, type RateLimiter } from '../core/limits/rate-limits.ts';

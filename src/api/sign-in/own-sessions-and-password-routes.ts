@@ -2,9 +2,14 @@ import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { type ListedSession, listSessions } from '../../accounts/sign-in/sessions.ts';
 import { setPasswordAndEndOtherSessions, endOtherSessions, endOwnSession } from '../../accounts/sign-in/sign-in.ts';
-import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema } from './answer-signed-in.ts';
+import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema } from './read-me-and-set-session-cookie.ts';
 import { addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
-import { verifyPasswordAttempt, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
+import {
+  verifyPasswordAttempt,
+  hashNewPassword,
+  type NewPasswordDeps,
+  type PasswordDeps,
+} from './verify-attempt-and-hash-new-password.ts';
 import { passwordField } from '../people/person-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting } from '../core/http-error.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../accounts/sign-in/pending-challenges.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { signInWithVerifiedProof } from '../../accounts/sign-in/sign-in.ts';
-import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema } from './answer-signed-in.ts';
+import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema } from './read-me-and-set-session-cookie.ts';
 import { findBrowserSession, addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
 import {
   authenticationOptions,

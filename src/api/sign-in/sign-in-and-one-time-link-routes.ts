@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { findLink, type Link, linkPurposes } from '../../accounts/sign-in/one-time-links.ts';
 import { roles } from '../../accounts/people/role.ts';
-import type { SignedIn } from '../../accounts/sign-in/session-and-security-events.ts';
+import type { SignedIn } from '../../accounts/sign-in/signed-in-type-and-session-lifetimes.ts';
 import { confirmSignUpAndSignIn, maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
 import {
@@ -11,12 +11,17 @@ import {
   signOut,
 } from '../../accounts/sign-in/sign-in.ts';
 import { findUserByEmail, hasOperator } from '../../accounts/people/users.ts';
-import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema, readMe } from './answer-signed-in.ts';
+import { setCookieAndReadMe, sessionCookieHeaderDoc, meSchema, readMe } from './read-me-and-set-session-cookie.ts';
 import { findBrowserSession, addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
-import { verifyPasswordAttempt, hashNewPassword, type NewPasswordDeps, type PasswordDeps } from './check-password.ts';
+import {
+  verifyPasswordAttempt,
+  hashNewPassword,
+  type NewPasswordDeps,
+  type PasswordDeps,
+} from './verify-attempt-and-hash-new-password.ts';
 import { emailField, passwordField } from '../people/person-fields.ts';
 import { relyingParty } from './passkey-ceremony.ts';
-import { clearedSessionCookie } from './session-cookie.ts';
+import { clearedSessionCookie } from './session-and-oidc-visit-cookies.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { databaseFailures } from '../core/error-catalogue.ts';

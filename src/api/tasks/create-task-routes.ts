@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import { dialectAdapter } from '../dialects/native-and-kie-dialects.ts';
 import { setUnusedHeader, unusedFieldsHeaderDoc } from '../dialects/unused-fields.ts';
-import { kieCreatedSchema, kieRecordSchema } from '../dialects/kie/kie-record.ts';
+import { kieCreatedSchema, kieRecordSchema } from '../dialects/kie/kie-record-and-callback.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { EndpointCall } from '../core/endpoint-spec.ts';

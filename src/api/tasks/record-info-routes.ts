@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WithCatalogueGetter } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { dialectAdapter } from '../dialects/native-and-kie-dialects.ts';
-import { kieRecordSchema } from '../dialects/kie/kie-record.ts';
+import { kieRecordSchema } from '../dialects/kie/kie-record-and-callback.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import { isFinalState } from '../../catalogue/tasks/task.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';

@@ -1,7 +1,7 @@
 import { findAccount } from '../../accounts/accounts.ts';
 import { mediaUrlsOf } from '../../catalogue/input/task-input.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
-import { readRecordsOfTask } from '../../tasks/list/read-task-detail.ts';
+import { readRecordsOfTask } from '../../tasks/list/read-ledger-jobs-and-callback-of-task.ts';
 import { countOwnTasksAhead } from '../../tasks/list/own-tasks-ahead.ts';
 import { findTaskCreator } from '../../tasks/list/task-creator.ts';
 import { findTask } from '../../tasks/task-rows.ts';

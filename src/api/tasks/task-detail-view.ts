@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../tasks/public-record.ts';
 import { type Task, type TaskResult, isFinalState } from '../../catalogue/tasks/task.ts';
-import type { readRecordsOfTask } from '../../tasks/list/read-task-detail.ts';
+import type { readRecordsOfTask } from '../../tasks/list/read-ledger-jobs-and-callback-of-task.ts';
 import type { NamedCreator } from '../../tasks/list/task-creator.ts';
 import { jobOutcomes } from '../../tasks/jobs/job-states.ts';
 import { costBases, type ProviderJob } from '../../tasks/jobs/provider-jobs.ts';

@@ -8,7 +8,7 @@ import {
   ownTaskFilterParameters,
   type OperatorFilterDeps,
   type PromptSearchDeps,
-} from './task-list-routes.ts';
+} from './task-list-and-count-routes.ts';
 import { streamCsvDownload, csvAnswerDeclaration, type CsvColumn, readPages } from '../core/csv-answer.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';

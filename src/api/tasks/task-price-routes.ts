@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { dialectAdapter } from '../dialects/native-and-kie-dialects.ts';
-import { quoteTask } from '../../credits/prices/price-rule.ts';
+import { quoteTask } from '../../credits/prices/task-price-sql-and-quote.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { checkRequest, type CheckRequestDeps } from '../../tasks/accept/order-task.ts';
 import { type TranslateDeps, translateAndParseRequest } from '../../tasks/accept/parse-task-request.ts';
 import { anyJsonObject, orderRefusalToHttpError } from './create-task-routes.ts';
-import { taskTerms } from '../../tasks/accept/task-terms.ts';
+import { taskTerms } from '../../tasks/accept/task-terms-and-request-fingerprint.ts';
 
 const credits = z.int().nonnegative();
 

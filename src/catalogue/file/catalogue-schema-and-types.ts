@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Model, shortfallPolicies } from '../models/model.ts';
+import { type Model, shortfallPolicies } from '../models/model-type-and-name-lookup.ts';
 import { costRuleSchema, type CostRule, currencySchema } from '../prices/upstream-cost.ts';
 import {
   jobLimitSchema,
@@ -11,7 +11,7 @@ import {
 import { modelInputDeclarationSchema } from '../input/model-input-declaration-schema.ts';
 import { type CreditPackage, packagesSchema } from './packages-schema.ts';
 import { type ModelModeration, moderationSchema } from './moderation-schema.ts';
-import { pricesSchema } from '../prices/prices-schema.ts';
+import { pricesSchema } from '../prices/prices-schema-and-file-rows.ts';
 import { type InputRules, type Rules, rulesSchema } from '../models/input-rules.ts';
 import { type ModelSample, sampleSchema } from '../models/model-sample.ts';
 

@@ -1,5 +1,5 @@
 import { defaultOf, fieldsOfModel, type FieldName, type ModelInput } from '../input/task-input.ts';
-import { durationsOf } from '../input/declared-field-bounds.ts';
+import { durationsOf } from '../input/resolutions-ratios-and-field-bounds.ts';
 import type { DefaultOfIgnoredField, TierEntry } from './catalogue-schema-and-types.ts';
 import type { FieldOrOptionName, PassedFields } from '../input/fields-sent-upstream.ts';
 import type { FileProblem } from './file-data-and-problems.ts';

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { builtInCatalogue, type CatalogueReadOptions, readCatalogueOrThrow } from './read-catalogue-file.ts';
 import type { Catalogue } from './catalogue-schema-and-types.ts';
-import { ConfigError } from '../../platform/errors.ts';
+import { ConfigError } from '../../platform/setup-errors-and-error-messages.ts';
 import { createSharedPoll } from '../../platform/timing/shared-poll.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { MetricEventSink } from '../../platform/metrics/metric-event-sink.ts';
-import type { PartName } from '../../platform/process/process-part.ts';
+import type { PartName } from '../../platform/process/process-part-type.ts';
 
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */

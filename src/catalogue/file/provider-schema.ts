@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { arkFieldsSetByTask } from '../providers/options-as-upstream-fields.ts';
-import { placeholderProblems } from '../providers/placeholders.ts';
+import { placeholderProblems } from '../providers/input-template-placeholders.ts';
 import { costRuleSchema } from '../prices/upstream-cost.ts';
 import { rulesSchema } from '../models/input-rules.ts';
 

@@ -1,6 +1,6 @@
 import type { Catalogue } from './catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 import type { Log } from '../../platform/log/log.ts';
 
 // A reload may drop a provider whose jobs still run, or a model that is still sold. Both are allowed, and easily a mistake.

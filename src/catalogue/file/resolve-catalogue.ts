@@ -1,4 +1,4 @@
-import { defaultModels } from '../models/model.ts';
+import { defaultModels } from '../models/model-type-and-name-lookup.ts';
 import { type ModelInput, standardModelInput } from '../input/task-input.ts';
 import { type CoveredEntry, coverageProblemsAndIgnores } from './field-coverage.ts';
 import { type ReferencedFilesByName, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
@@ -12,7 +12,7 @@ import {
 import { upstreamSizeProblems, withResolutionOfOwnSize } from '../input/entry-size-parameters.ts';
 import { fieldsPassedByEntry } from '../input/fields-sent-upstream.ts';
 import { priceProblems } from '../prices/price-problems.ts';
-import { pricesFromRows } from '../prices/prices-schema.ts';
+import { pricesFromRows } from '../prices/prices-schema-and-file-rows.ts';
 import {
   tierEntriesWithPaths,
   parseFileData,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isClearlyBelowResolution } from '../media/frame-size.ts';
 import { defaultOf, type ModelInput } from './task-input.ts';
-import { resolutions } from './declared-field-bounds.ts';
+import { resolutions } from './resolutions-ratios-and-field-bounds.ts';
 import type { CatalogueModel } from '../file/catalogue-schema-and-types.ts';
 import { tierEntriesWithPaths, type FileProblem } from '../file/file-data-and-problems.ts';
 import { declaresParameter, type ProviderKind } from '../file/provider-schema.ts';

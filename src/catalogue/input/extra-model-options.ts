@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fitsCharacters, isStorableText, notStorableTextMessage } from './request-texts-and-urls.ts';
+import { fitsCharacters, isStorableText, notStorableTextMessage } from './url-schema-and-text-checks.ts';
 import { notAmongMessage, notBooleanMessage, notNumberMessage } from './spelling-suggestions.ts';
 
 // The options of one model: scalars that the vocabulary does not have, such as a style or a number of steps.

@@ -1,7 +1,11 @@
-import { fieldsPassedByFile } from '../providers/fields-passed-by-file.ts';
+import { fieldsPassedByFile } from '../providers/fields-passed-by-provider-file.ts';
 import { isOptionPassedUpstream } from '../providers/options-as-upstream-fields.ts';
 import { isMinimaxH3 } from '../providers/is-minimax-h3.ts';
-import { fieldsPassedByTemplate, readsOption, type FieldsReadByTemplate } from '../providers/placeholders.ts';
+import {
+  fieldsPassedByTemplate,
+  readsOption,
+  type FieldsReadByTemplate,
+} from '../providers/input-template-placeholders.ts';
 import type { FieldName } from './task-input.ts';
 import type { ReferencedFilesByName } from '../file/cross-checks.ts';
 import type { TierEntry } from '../file/catalogue-schema-and-types.ts';

@@ -20,7 +20,7 @@ import {
   defaultChoice,
   durationSchema,
   clipBoundsShape,
-} from './declared-field-bounds.ts';
+} from './resolutions-ratios-and-field-bounds.ts';
 import {
   defaultOptions,
   declaredOptionsSchema,
@@ -35,7 +35,7 @@ import {
   notStorableTextMessage,
   missingOrInvalidMessage,
   urlSchema,
-} from './request-texts-and-urls.ts';
+} from './url-schema-and-text-checks.ts';
 import {
   notAmongMessage,
   notBooleanMessage,

@@ -1,5 +1,5 @@
 import { findNearestName } from '../../platform/text/did-you-mean.ts';
-import { allowedValuesText, missingOrInvalidMessage } from './request-texts-and-urls.ts';
+import { allowedValuesText, missingOrInvalidMessage } from './url-schema-and-text-checks.ts';
 
 // Other spellings of a value that clients send, such as `16x9`, `720P` or `Auto`. Each field declares its own. A value decides what is paid
 // for, so a request with another spelling is refused with the value that was probably meant.

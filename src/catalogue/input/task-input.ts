@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { MediaUrlPolicy, MediaKind } from './declared-field-bounds.ts';
+import type { MediaUrlPolicy, MediaKind } from './resolutions-ratios-and-field-bounds.ts';
 import { type InputField, inputFields } from './input-fields.ts';
 
 // The input of a task, and the input that a model declares: selections from the vocabulary of `input-fields.ts`.

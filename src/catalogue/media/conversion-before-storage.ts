@@ -1,4 +1,4 @@
-import type { Ratio, Resolution } from '../input/declared-field-bounds.ts';
+import type { Ratio, Resolution } from '../input/resolutions-ratios-and-field-bounds.ts';
 
 /** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
 export type ConversionBeforeStorage = {

@@ -1,4 +1,4 @@
-import type { Ratio, Resolution } from '../input/declared-field-bounds.ts';
+import type { Ratio, Resolution } from '../input/resolutions-ratios-and-field-bounds.ts';
 
 export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../platform/text/field-errors.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import { isPresent, type ModelInput, standardModelInput, type TaskInput } from '../input/task-input.ts';
-import { allowedValuesText } from '../input/request-texts-and-urls.ts';
+import { allowedValuesText } from '../input/url-schema-and-text-checks.ts';
 import { textCommandRefusal } from './text-commands.ts';
 import {
   durationsOf,
@@ -11,7 +11,7 @@ import {
   ratios,
   type Resolution,
   resolutions,
-} from '../input/declared-field-bounds.ts';
+} from '../input/resolutions-ratios-and-field-bounds.ts';
 
 // Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
 

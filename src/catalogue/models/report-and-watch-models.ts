@@ -10,7 +10,7 @@ import {
 } from './models-served-by-workers.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { type Database, withResponseTimeLimit } from '../../platform/database/database.ts';
-import { deleteReportsOfWorker, listLiveWorkerReports, saveReportAndDeleteOld } from './worker-reports.ts';
+import { deleteReportsOfWorker, listLiveWorkerReports, saveReportAndDeleteOld } from './worker-report-rows.ts';
 import type { LiveCatalogue } from '../file/live-catalogue.ts';
 import { startRepeating } from '../../platform/timing/repeat.ts';
 

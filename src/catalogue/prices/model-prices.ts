@@ -1,6 +1,6 @@
 import type { OptionValue } from '../input/extra-model-options.ts';
 import type { FieldName, TaskInput } from '../input/task-input.ts';
-import type { Resolution } from '../input/declared-field-bounds.ts';
+import type { Resolution } from '../input/resolutions-ratios-and-field-bounds.ts';
 
 // The prices of a model: which one applies to an input, and when. It imports types only, because the console computes its live price
 // with these functions.

@@ -2,7 +2,12 @@ import { unknownNameMessage } from '../../platform/text/did-you-mean.ts';
 import { optionValueSchema } from '../input/extra-model-options.ts';
 import { type ModelInput, fieldsRequiredWith } from '../input/task-input.ts';
 import { type Condition, matchesConditions, type PricedInput, type PricedMedia, pricedMedia } from './model-prices.ts';
-import { type PriceWithPlacedRows, type PlacedRow, type PriceData, groupRowsByConditions } from './prices-schema.ts';
+import {
+  type PriceWithPlacedRows,
+  type PlacedRow,
+  type PriceData,
+  groupRowsByConditions,
+} from './prices-schema-and-file-rows.ts';
 import type { FileProblem } from '../file/file-data-and-problems.ts';
 
 // Checks the prices of a model against its input: no condition may be impossible, and no row unreachable.

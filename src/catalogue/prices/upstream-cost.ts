@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { matchesConditions, type PricedInput } from './model-prices.ts';
-import { priceConditionsSchema } from './prices-schema.ts';
+import { priceConditionsSchema } from './prices-schema-and-file-rows.ts';
 import { frameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../input/task-input.ts';
 

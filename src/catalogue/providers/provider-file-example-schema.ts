@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputLimits, ratios, resolutions } from '../input/declared-field-bounds.ts';
+import { inputLimits, ratios, resolutions } from '../input/resolutions-ratios-and-field-bounds.ts';
 import { permanentErrorKinds, temporaryErrorKinds } from './provider-file-error-kinds.ts';
 
 const exampleInput = z.strictObject({

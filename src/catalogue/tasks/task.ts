@@ -1,7 +1,7 @@
-import type { FailCode } from './fail-code.ts';
+import type { FailCode } from './fail-codes-and-outcomes.ts';
 import type { TaskParam } from '../input/task-input.ts';
 
-export { type FailCode, failCodes } from './fail-code.ts';
+export { type FailCode, failCodes } from './fail-codes-and-outcomes.ts';
 export type { TaskInput, TaskParam } from '../input/task-input.ts';
 
 export const unfinishedStates = ['waiting', 'queuing', 'generating'] as const;

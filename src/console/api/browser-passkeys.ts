@@ -4,7 +4,7 @@ import type {
 } from '@simplewebauthn/browser';
 import { type Body, send } from './call.ts';
 import type { Me } from './contract.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem } from './api-problem-and-words.ts';
 
 // The browser's part of passkeys; its library is loaded with the first ceremony.
 

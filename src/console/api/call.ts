@@ -1,6 +1,6 @@
-import { hadRecentInput } from './page-in-use.ts';
+import { hadRecentInput } from './had-recent-input.ts';
 import type { Reads, Sends } from './contract.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem } from './api-problem-and-words.ts';
 
 /** Whom a call is made for: an account, or undefined for what belongs to the person or the operators. */
 export type ActingAccount = { readonly account: string | undefined };

@@ -1,5 +1,5 @@
 import { consoleCallHeaders } from './call.ts';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem } from './api-problem-and-words.ts';
 import { withSudo } from './sudo.ts';
 
 /** A plain link cannot send the account in a header, so the file is fetched and then saved. */

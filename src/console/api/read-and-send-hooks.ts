@@ -20,7 +20,7 @@ import {
   type SendPath,
   type SendAnswer,
 } from './call.ts';
-import { type ApiProblem, apiProblemFromError } from './problem.ts';
+import { type ApiProblem, apiProblemFromError } from './api-problem-and-words.ts';
 import { randomIdempotencyKey } from './random-idempotency-key.ts';
 import { withSudo } from './sudo.ts';
 import { AccountContext } from './account-context.ts';

@@ -2,7 +2,7 @@ import { type QueryClient, queryOptions, useQuery, useQueryClient } from '@tanst
 import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
-import { type ApiProblem, apiProblemFromError } from './problem.ts';
+import { type ApiProblem, apiProblemFromError } from './api-problem-and-words.ts';
 import { isTransientFailure, transientFailureRetryMs, useResultKeepingError } from './read-and-send-hooks.ts';
 import { AccountContext } from './account-context.ts';
 

@@ -1,4 +1,4 @@
-import { apiProblemFromError } from './problem.ts';
+import { apiProblemFromError } from './api-problem-and-words.ts';
 
 /** Shows the dialog that confirms the person's identity. Rejects when the person closes it. */
 type Confirm = () => Promise<void>;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { ErrorBox } from '../ui/feedback/notice-and-error-box.tsx';
-import { Page } from '../ui/page-layout.tsx';
+import { Page } from '../ui/page-card-facts-and-tiles.tsx';
 import { shellText } from './shell-text.ts';
 
 /** A page that throws while it is drawn leaves the rest of the console usable. The next page starts afresh. */

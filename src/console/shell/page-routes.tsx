@@ -2,7 +2,7 @@ import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import type { PageDeclaration } from '../pages.ts';
 import { areaRoot } from '../paths.ts';
-import { DefaultPageTitleContext } from '../ui/page-layout.tsx';
+import { DefaultPageTitleContext } from '../ui/page-card-facts-and-tiles.tsx';
 import { NotFound } from './page-states.tsx';
 import { Shortcuts } from './keyboard/shortcuts.tsx';
 

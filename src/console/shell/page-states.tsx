@@ -1,6 +1,6 @@
 import type { Icon } from '../ui/controls/icon.ts';
 import { Compass, Lock } from '../ui/controls/icons.ts';
-import { Page } from '../ui/page-layout.tsx';
+import { Page } from '../ui/page-card-facts-and-tiles.tsx';
 import { Empty } from '../ui/feedback/empty.tsx';
 import { ErrorBox } from '../ui/feedback/notice-and-error-box.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';

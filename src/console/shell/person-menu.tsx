@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter-preact';
 import { brand } from '../api/page-brand.ts';
 import type { Me } from '../api/contract.ts';
 import { signOut, useReplaceSession } from '../api/session.ts';
-import { deleteDrafts } from '../features/playground/draft/draft-storage-key.ts';
+import { deleteDrafts } from '../features/playground/draft/draft-storage-key-and-deletion.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/controls/menu.tsx';
 import { toastFailure } from '../ui/feedback/toast.tsx';

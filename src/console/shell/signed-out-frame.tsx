@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/page-brand.ts';
-import { type ReadResult, ReadErrorBox } from '../ui/feedback/loaded.tsx';
+import { type ReadResult, ReadErrorBox } from '../ui/feedback/loaded-or-read-error.tsx';
 import { Skeleton } from '../ui/feedback/skeleton.tsx';
 import { BrandLogo } from './brand-logo.tsx';
 import { shellText } from './shell-text.ts';

@@ -6,7 +6,7 @@ import { signInWithPasskey } from '../api/browser-passkeys.ts';
 import { useSudoAction } from '../api/read-and-send-hooks.ts';
 import { Button } from '../ui/controls/button.tsx';
 import { Dialog, waitForResponseText } from '../ui/forms/dialog.tsx';
-import { TextField } from '../ui/forms/field.tsx';
+import { TextField } from '../ui/forms/form-fields.tsx';
 import { Form } from '../ui/forms/form.tsx';
 import { shellText } from './shell-text.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { ApiProblem } from '../api/problem.ts';
+import { ApiProblem } from '../api/api-problem-and-words.ts';
 import { useRead } from '../api/read-and-send-hooks.ts';
 import { useMe, useReplaceSession } from '../api/session.ts';
 import { setIdentityDialog } from '../api/sudo.ts';

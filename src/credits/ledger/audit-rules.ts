@@ -1,9 +1,9 @@
 import type { Database } from '../../platform/database/database.ts';
-import { literalListSql } from '../../platform/database/sql-fragments.ts';
-import { many } from '../../platform/database/statement.ts';
-import { refundKinds } from './ledger-entries.ts';
-import { taskPriceSql } from '../prices/price-rule.ts';
-import { checkCaps, checkCodes } from './audit-codes-and-caps.ts';
+import { literalListSql } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many } from '../../platform/database/declare-statements.ts';
+import { refundKinds } from './ledger-entries-and-book-credits.ts';
+import { taskPriceSql } from '../prices/task-price-sql-and-quote.ts';
+import { checkCaps, checkCodes } from './audit-redemption-codes-and-caps.ts';
 import { secondsTolerance } from '../../catalogue/prices/counted-seconds.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
@@ -110,7 +110,7 @@ select rule, account_id as "accountId", id as "entryId", task_id as "taskId", de
 ) rules (rule, detail) where detail is not null`,
 });
 
-// The rule of src/tasks/end/shortfall-terms.ts in SQL, for a task whose model refunds differences: the price of the video's whole seconds, at most
+// The rule of src/tasks/end/shortfall-terms-and-decision.ts in SQL, for a task whose model refunds differences: the price of the video's whole seconds, at most
 // those of the order, and without sound if the video has none.
 const deliveredPrice = `(
     select seconds * credits_per_second + credits_per_video as credits

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { type IdsToAudit, findLedgerViolationsByIds, checkGuards, type LedgerViolation } from './audit-rules.ts';
-import { many, noRows, one } from '../../platform/database/statement.ts';
+import { many, noRows, one } from '../../platform/database/declare-statements.ts';
 
 /** A statement checks a page in some tens of milliseconds. */
 const auditPageSize = 2_000;

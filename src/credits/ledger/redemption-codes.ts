@@ -4,8 +4,8 @@ import { lockOpenAccount } from '../../accounts/accounts.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
-import { bookCredits, type Booking, findBooking, type LedgerEntry } from './ledger-entries.ts';
+import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/declare-statements.ts';
+import { bookCredits, type Booking, findBooking, type LedgerEntry } from './ledger-entries-and-book-credits.ts';
 
 // Codes that operators sell or hand out in batches. Each grants credits once, to the account that redeems it first.
 

@@ -1,7 +1,7 @@
-import { bookCredits } from '../ledger/ledger-entries.ts';
+import { bookCredits } from '../ledger/ledger-entries-and-book-credits.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 import type { PaymentProvider, Reversal } from './payment-provider.ts';
 import { findTopUpByPayment, type TopUp } from './top-ups.ts';
 

@@ -1,4 +1,4 @@
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 import { applyPaymentAndReversals, type PaymentDeps } from './apply-payments-and-reversals.ts';
 import { maxOpenTopUps } from './top-ups.ts';
 

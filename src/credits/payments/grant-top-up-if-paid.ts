@@ -1,6 +1,6 @@
-import { bookCredits } from '../ledger/ledger-entries.ts';
+import { bookCredits } from '../ledger/ledger-entries-and-book-credits.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, type StatementRunner } from '../../platform/database/declare-statements.ts';
 import type { Order, Payment, PaymentProvider, PaymentState } from './payment-provider.ts';
 import { type GrantObstacle, insertTopUpRow, type SettlementTrigger, type TopUp, topUpColumns } from './top-ups.ts';
 

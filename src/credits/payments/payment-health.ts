@@ -1,4 +1,4 @@
-import { one } from '../../platform/database/statement.ts';
+import { one } from '../../platform/database/declare-statements.ts';
 
 export type PaymentHealth = {
   readonly ungranted: number;

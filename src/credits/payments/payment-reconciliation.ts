@@ -1,8 +1,8 @@
-import { hourMs } from '../../platform/timing/duration.ts';
-import { describeErrorForLog } from '../../platform/errors.ts';
+import { hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
+import { describeErrorForLog } from '../../platform/setup-errors-and-error-messages.ts';
 import { DatabaseUnavailableError } from '../../platform/database/database.ts';
 import { markPaymentsReconciled } from '../last-checks-and-findings.ts';
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 import { type Payment, PaymentsUnavailableError } from './payment-provider.ts';
 import { applyPaymentAndReversals, applyReversals, type PaymentDeps } from './apply-payments-and-reversals.ts';
 import { listPaymentsWithUnsettledReversals } from './book-reversals.ts';

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 import type { CreditPackage } from '../../catalogue/file/packages-schema.ts';
 import type { Order, PaymentProvider, PaymentProviderName, PaymentState } from './payment-provider.ts';
 

@@ -2,9 +2,9 @@ import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { findAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { type DoneAction, changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne } from '../../platform/database/statement.ts';
-import { operatorsPriceSql } from './price-rule.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne } from '../../platform/database/declare-statements.ts';
+import { operatorsPriceSql } from './task-price-sql-and-quote.ts';
 
 /**
  * A price is set or withdrawn at least this long before it begins. When it begins, every process reads the same decision, so a task's

@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
-import { many } from '../../platform/database/statement.ts';
-import { entryIdUpperBoundSql, entryIdLowerBoundSql } from '../ledger/ledger-entries.ts';
+import { many } from '../../platform/database/declare-statements.ts';
+import { entryIdUpperBoundSql, entryIdLowerBoundSql } from '../ledger/ledger-entries-and-book-credits.ts';
 import { entrySectionSql, statementSections } from './ledger-sections.ts';
 
 // The statement of an account for a month in UTC: its balance before, its ledger entries, its balance after.

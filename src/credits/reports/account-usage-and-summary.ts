@@ -1,6 +1,6 @@
-import { entryIdUpperBoundSql, entryIdLowerBoundSql, refundKinds } from '../ledger/ledger-entries.ts';
-import { literalListSql } from '../../platform/database/sql-fragments.ts';
-import { many, one } from '../../platform/database/statement.ts';
+import { entryIdUpperBoundSql, entryIdLowerBoundSql, refundKinds } from '../ledger/ledger-entries-and-book-credits.ts';
+import { literalListSql } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, one } from '../../platform/database/declare-statements.ts';
 
 // Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
 

@@ -1,4 +1,4 @@
-import type { LedgerKind } from '../ledger/ledger-entries.ts';
+import type { LedgerKind } from '../ledger/ledger-entries-and-book-credits.ts';
 import { codeHashOfIdempotencyKeySql } from '../ledger/redemption-codes.ts';
 import { sectionTitles } from './statement-section-titles.ts';
 

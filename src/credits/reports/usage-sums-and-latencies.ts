@@ -1,5 +1,5 @@
 import { erasedUser } from '../../accounts/people/erasure.ts';
-import { many, one } from '../../platform/database/statement.ts';
+import { many, one } from '../../platform/database/declare-statements.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // Reports of cost and success of an account's tasks, by the UTC day of their creation. Unlike the ledger's sums, a refund counts on the day

@@ -2,14 +2,14 @@ import { createAccount } from '../open-account.ts';
 import { redeemCode } from '../ledger/redemption-codes.ts';
 import { recordOperatorAction } from '../../accounts/operators/audit-log.ts';
 import { type Database, databaseJoiningTransaction } from '../../platform/database/database.ts';
-import { maybeOne, type StatementRunner } from '../../platform/database/statement.ts';
+import { maybeOne, type StatementRunner } from '../../platform/database/declare-statements.ts';
 import { setMembership } from '../../accounts/people/memberships.ts';
 import { consumeLink, openLinkSql, type Link, linkColumnsSql } from '../../accounts/sign-in/one-time-links.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import { openRecordedSession, type UserOriginAndEarlierSession } from '../../accounts/sign-in/sign-in.ts';
 import { hashMailbox, checkMailboxRegistration, mailboxOf, type SignUpPolicy } from './request-sign-up.ts';
-import { claimStartCredit } from './start-credit.ts';
+import { claimStartCredit } from './claim-start-credit.ts';
 import { createUser, lockEmail, type User } from '../../accounts/people/users.ts';
 
 export const maxAccountNameLength = 200;

@@ -5,7 +5,7 @@ import type { MailQueue } from '../../platform/mail/mail-queue.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 import { hashToken, newToken } from '../../platform/secrets/secret-token.ts';
 import { type MaybeMailedLink, queueLinkMail } from '../../accounts/sign-in/queue-link-mail.ts';
 import { createOneTimeLink, openLinkSql, linkLifetimeSeconds } from '../../accounts/sign-in/one-time-links.ts';

@@ -21,7 +21,7 @@ import {
   openRecordedSession,
   type UserOriginAndEarlierSession,
 } from '../../accounts/sign-in/sign-in.ts';
-import { maybeOne, noRows, type StatementRunner } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, type StatementRunner } from '../../platform/database/declare-statements.ts';
 import {
   createUser,
   findUserByEmail,

@@ -1,6 +1,6 @@
 import { lockAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, noRows, one } from '../../platform/database/statement.ts';
+import { many, noRows, one } from '../../platform/database/declare-statements.ts';
 import { playableVideoSql } from './videos.ts';
 
 // Favorites and tags belong to the account: all its members see the same ones.

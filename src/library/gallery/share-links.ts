@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { CalledBy } from '../../accounts/keys/scopes-and-caller.ts';
+import type { CalledBy } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import { recordSecurityEvent, type Origin } from '../../accounts/people/security-events.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { pickFieldValues } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, one } from '../../platform/database/statement.ts';
+import { pickFieldValues } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, one } from '../../platform/database/declare-statements.ts';
 import { hashToken, isToken, newToken } from '../../platform/secrets/secret-token.ts';
 import type { TaskResult } from '../../catalogue/tasks/task.ts';
 import { playableVideoSql } from './videos.ts';

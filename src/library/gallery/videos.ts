@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
-import { many, one } from '../../platform/database/statement.ts';
-import { leastIdSql, namedParameters } from '../../platform/database/sql-fragments.ts';
+import { many, one } from '../../platform/database/declare-statements.ts';
+import { leastIdSql, namedParameters } from '../../platform/database/sql-fragments-and-parameters.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { promptHasWordsSql } from '../../tasks/list/task-filter.ts';
 import { taskColumns } from '../../tasks/task-rows.ts';

@@ -2,8 +2,8 @@ import { ownCreateRateColumnSql } from '../../accounts/accounts.ts';
 import { activeKeySql } from '../../accounts/keys/active-key-sql.ts';
 import { maxActiveKeys } from '../../accounts/keys/keys.ts';
 import { maxUploadedBytesOfAccount, maxUploadsOfAccount } from '../../media/references/upload-limits-and-addresses.ts';
-import type { Rate } from '../../platform/timing/rate.ts';
-import { maybeOne } from '../../platform/database/statement.ts';
+import type { Rate } from '../../platform/timing/parse-rate-and-rate-left.ts';
+import { maybeOne } from '../../platform/database/declare-statements.ts';
 
 export type AccountLimitUse = {
   readonly unfinishedTasks: number;

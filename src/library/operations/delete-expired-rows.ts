@@ -1,6 +1,6 @@
 import type { Database } from '../../platform/database/database.ts';
 import { allowAppendOnlyChanges } from '../../accounts/people/erasure.ts';
-import { one, type StatementRunner } from '../../platform/database/statement.ts';
+import { one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 // Each function deletes a page of the records from before a time (Unix milliseconds).
 

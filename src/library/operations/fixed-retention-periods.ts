@@ -1,4 +1,4 @@
-import { dayMs, hourMs } from '../../platform/timing/duration.ts';
+import { dayMs, hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
 
 // These periods have no setting. `housekeeping` deletes the records after them, and docs/operations/growth.md lists them.
 

@@ -1,4 +1,4 @@
-import { many, one } from '../../platform/database/statement.ts';
+import { many, one } from '../../platform/database/declare-statements.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // Sums over the whole installation for operators, without tasks that ended long ago.

@@ -1,4 +1,4 @@
-import { hourMs } from '../../platform/timing/duration.ts';
+import { hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import {
   createAttemptRetentionMs,
   attemptAndEventRetentionMs,

@@ -1,7 +1,12 @@
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { dayMs, hourMs } from '../../platform/timing/duration.ts';
-import { type FailCode, failCodes, outcomeOfFailCode, rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
+import { dayMs, hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
+import {
+  type FailCode,
+  failCodes,
+  outcomeOfFailCode,
+  rejectedCodes,
+} from '../../catalogue/tasks/fail-codes-and-outcomes.ts';
 import { maxTasksRead } from './overview-counts.ts';
 
 // Figures of the whole installation over time. Each statement reads the tasks of the range by an index on their time, at most

@@ -1,4 +1,4 @@
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { maxTasksRead } from './overview-counts.ts';
 

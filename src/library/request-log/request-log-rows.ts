@@ -1,6 +1,6 @@
 import { creatorJsonSql, type NamedCreator } from '../../tasks/list/task-creator.ts';
-import { namedParameters } from '../../platform/database/sql-fragments.ts';
-import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { namedParameters } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 
 // The log of the accounts' API calls. Its rows are written in batches after the responses, and deleted by housekeeping.
 

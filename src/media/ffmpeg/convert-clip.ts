@@ -1,6 +1,6 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import { type ClipContainer, type ClipKind, ClipRefusedError } from '../video/clip-container.ts';
 import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from './ffmpeg.ts';
 import { generateCubeFile, sdrFilters, sdrTags, type WideColors } from './hdr.ts';
@@ -8,7 +8,7 @@ import { ReadTimeoutError, runVideoReader } from '../video/run-video-reader.ts';
 import { VideoFileError } from '../video/video-file-error.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 import { maxFrameRate } from '../references/upload-limits-and-addresses.ts';
-import type { ClipBounds } from '../../catalogue/input/declared-field-bounds.ts';
+import type { ClipBounds } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */
 export type ClipLimits = Pick<ClipBounds, 'maxMegabytes' | 'maxSeconds'> & { readonly maxPixels?: number };

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from '../../catalogue/media/frame-size.ts';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import { containerOf } from '../../platform/outbound/body/media-container.ts';
 import { carryManifest } from '../video/carry-manifest.ts';
 import { generateCubeFile, sdrFilters, sdrTags, type WideColors } from './hdr.ts';

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { SetupError } from '../../platform/errors.ts';
+import { SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 
 /** A binary that does not start within this time counts as broken; one on a busy machine or a cold disk takes seconds. */
 const startTimeoutMs = 60_000;

@@ -3,9 +3,9 @@ import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
-import { commandEndingWithParent, notStartedCodes } from '../../platform/process/end-with-parent.ts';
-import { errorCode } from '../../platform/errors.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
+import { commandEndingWithParent, notStartedCodes } from '../../platform/process/command-ending-with-parent.ts';
+import { errorCode } from '../../platform/setup-errors-and-error-messages.ts';
 import { requireFfmpeg } from './ffmpeg-binary.ts';
 
 export type FfmpegFailureDetails = {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { jpegFilters, pictureLimitMs } from './poster.ts';
 import { runVideoReader } from '../video/run-video-reader.ts';

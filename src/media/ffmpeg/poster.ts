@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import { isJpegPngOrWebp, sharp } from '../pictures/restricted-sharp.ts';
 import { ffmpegThreads, untrustedInputArguments } from './untrusted-input.ts';
 

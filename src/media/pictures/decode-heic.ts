@@ -3,7 +3,7 @@ import type { Sharp } from 'sharp';
 import { requireImageSides } from './reencode-jpeg-png-webp.ts';
 import { damagedImageError } from './image-refused-error.ts';
 import { ImageRefusedError } from './image-refused-error.ts';
-import { heifColorsOf, convertToSrgb } from './heif-colors.ts';
+import { heifColorsOf, convertToSrgb } from './heif-colors-to-srgb.ts';
 import { sharp } from './restricted-sharp.ts';
 
 /** The parts of the library that are used; its own types are those of another entry. */

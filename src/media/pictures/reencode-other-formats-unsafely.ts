@@ -11,7 +11,7 @@ import {
 } from './reencode-jpeg-png-webp.ts';
 import { damagedImageError } from './image-refused-error.ts';
 import { ImageRefusedError } from './image-refused-error.ts';
-import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors.ts';
+import { type HeifColors, heifColorsOf, convertToSrgb } from './heif-colors-to-srgb.ts';
 import { sharp } from './restricted-sharp.ts';
 import { refuseRawPhoto } from './refuse-raw-photo.ts';
 

@@ -4,8 +4,8 @@ import type { ResponseHead } from '../../platform/outbound/body/read-response.ts
 import type { GuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
-import type { FailCode } from '../../catalogue/tasks/fail-code.ts';
-import type { MediaKind } from '../../catalogue/input/declared-field-bounds.ts';
+import type { FailCode } from '../../catalogue/tasks/fail-codes-and-outcomes.ts';
+import type { MediaKind } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 
 export type MediaToFetch = {
   readonly url: string;

@@ -8,8 +8,12 @@ import {
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { lockAccount, lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
-import { pickFieldValues, microsecondsSql, pageStartRowSql } from '../../platform/database/sql-fragments.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
+import {
+  pickFieldValues,
+  microsecondsSql,
+  pageStartRowSql,
+} from '../../platform/database/sql-fragments-and-parameters.ts';
 
 type NewUpload = UploadIdAndName & {
   readonly accountId: string;

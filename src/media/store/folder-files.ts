@@ -1,8 +1,19 @@
 import { constants } from 'node:fs';
 import { copyFile, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { copyFileDurably, moveFilesDurably, undefinedIfMissing, isThere, deleteStaleDrafts } from './durable-copy.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMovesKeepEnding } from './check-media-key.ts';
+import {
+  copyFileDurably,
+  moveFilesDurably,
+  undefinedIfMissing,
+  isThere,
+  deleteStaleDrafts,
+} from './durable-copy-and-move.ts';
+import {
+  contentTypeOf,
+  requireMediaFolder,
+  requireMediaKey,
+  requireMovesKeepEnding,
+} from './media-keys-and-content-types.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /** Stores files in a folder, and creates it if it is missing. Every process that writes or serves results needs the same one. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SetupError } from '../../platform/errors.ts';
+import { SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { createFolderFiles } from './folder-files.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { contentTypeOf, type KeyMove, requireMediaKey } from './check-media-key.ts';
+import { contentTypeOf, type KeyMove, requireMediaKey } from './media-keys-and-content-types.ts';
 import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
 
 /** The store cannot be reached or rejects a request, which may be retried. */

@@ -1,4 +1,4 @@
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { createSigner } from './signer.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from './store-location.ts';
 import { openStoreMarker, type StoreMarker } from './store-marker.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { undefinedIfMissing } from './durable-copy.ts';
+import { undefinedIfMissing } from './durable-copy-and-move.ts';
 import { s3SettingsOf } from './open-store.ts';
 import type { S3Config, StoreLocation } from './store-location.ts';
 

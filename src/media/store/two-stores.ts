@@ -1,5 +1,5 @@
 import { extname, join } from 'node:path';
-import { type KeyMove, requireMovesKeepEnding } from './check-media-key.ts';
+import { type KeyMove, requireMovesKeepEnding } from './media-keys-and-content-types.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 import { withTempFolder } from './with-temp-folder.ts';
 

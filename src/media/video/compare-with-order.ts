@@ -8,7 +8,7 @@ import {
 } from '../../catalogue/media/frame-size.ts';
 
 // The comparison of a stored video with its order: seconds, sound, ratio and size. A shortfall ends as the model declares
-// (src/tasks/end/shortfall-terms.ts); more than ordered is delivered and reported to operators.
+// (src/tasks/end/shortfall-terms-and-decision.ts); more than ordered is delivered and reported to operators.
 
 /** Sides of encoders are multiples of 8 or 16, so a ratio may differ by this share. The nearest two ratios that are sold differ by 6 %. */
 const ratioTolerance = 0.05;

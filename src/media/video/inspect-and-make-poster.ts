@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import { isCausedByDisk, FfmpegError, hasTooMuchOutput } from '../ffmpeg/ffmpeg.ts';
 import { makeLastFrame } from '../ffmpeg/last-frame.ts';

@@ -14,7 +14,7 @@ import {
   QTFF,
   WEBM,
 } from 'mediabunny';
-import { isSystemError } from '../../platform/errors.ts';
+import { isSystemError } from '../../platform/setup-errors-and-error-messages.ts';
 import { wideColorsOf } from '../ffmpeg/hdr.ts';
 import { maxIndexBytes } from './mp4-boxes.ts';
 import { VideoFileError } from './video-file-error.ts';

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { isSystemError, messageOf } from '../../platform/errors.ts';
+import { isSystemError, messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import type { VideoReaderRequest, VideoReaderReply } from './run-video-reader.ts';
 import { VideoFileError } from './video-file-error.ts';
 import { readerFunctions } from './video-reader-functions.ts';

@@ -1,4 +1,4 @@
-import { one } from './statement.ts';
+import { one } from './declare-statements.ts';
 
 /** Reads the database's clock, in Unix milliseconds. All machines agree on it. */
 export const readDatabaseTime = one<{ readonly now: number }>({

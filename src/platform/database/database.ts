@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
 import pg from 'pg';
-import { errorCode, messageOf } from '../errors.ts';
+import { errorCode, messageOf } from '../setup-errors-and-error-messages.ts';
 import { createSlotsPerKey } from '../outbound/deadlines-and-slots.ts';
 import { defaultConnectionQueueLimits, type ConnectionQueueLimits } from './connection-queue-limits.ts';
 

@@ -1,4 +1,4 @@
-import { maybeOne, noRows } from './statement.ts';
+import { maybeOne, noRows } from './declare-statements.ts';
 
 // The positions of loops over many rows whose run ended early.
 

@@ -1,5 +1,5 @@
 import { write as writeAsync, writeSync } from 'node:fs';
-import { errorCode, messageOf } from '../errors.ts';
+import { errorCode, messageOf } from '../setup-errors-and-error-messages.ts';
 
 /** The destination of a log's lines. It never throws, blocks or ends the process: lines that cannot be written are dropped and counted. */
 export type LogOutput = {

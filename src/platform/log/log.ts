@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { openSync } from 'node:fs';
 import { type Logger, pino } from 'pino';
-import { describeErrorForLog } from '../errors.ts';
+import { describeErrorForLog } from '../setup-errors-and-error-messages.ts';
 import { createLogOutput, type LogOutput } from './log-output.ts';
 
 /** `output` is that of the process's own log (`createLog`). */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { MailKind } from './mail-texts.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { Database } from '../database/database.ts';
-import { many, maybeOne, noRows } from '../database/statement.ts';
+import { many, maybeOne, noRows } from '../database/declare-statements.ts';
 
 // Mails are rows, so that neither a request nor its transaction waits for the mail server, and a crash loses none. The API processes
 // send them (send-mails.ts).

@@ -3,7 +3,7 @@ import { type DueMail, endMail, maxMailAttempts, takeDueMails } from './mail-que
 import { type Mailer, MailRefusedError } from './mailer.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { Database } from '../database/database.ts';
-import { describeErrorForLog, errorCode } from '../errors.ts';
+import { describeErrorForLog, errorCode } from '../setup-errors-and-error-messages.ts';
 import type { Log } from '../log/log.ts';
 import { startRepeating } from '../timing/repeat.ts';
 

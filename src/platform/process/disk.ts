@@ -1,5 +1,5 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
-import { errorCode } from '../errors.ts';
+import { errorCode } from '../setup-errors-and-error-messages.ts';
 
 /** A disk is full below this much free space, or below this share of a small one. The rest is for what is under way. */
 export const diskReserveBytes = 128 * 1024 * 1024;

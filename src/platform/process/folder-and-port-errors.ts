@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode, SetupError } from '../errors.ts';
+import { errorCode, SetupError } from '../setup-errors-and-error-messages.ts';
 
 /** Node reports ENOENT for every folder that cannot be created with its parents. The first missing one has the reason. */
 export async function causeOf(error: unknown, path: string): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
-import { errorCode, messageOf } from '../errors.ts';
+import { errorCode, messageOf } from '../setup-errors-and-error-messages.ts';
 import type { Log } from '../log/log.ts';
 
 const firstPauseMs = 250;

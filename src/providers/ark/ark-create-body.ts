@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
-import { isBlank } from '../../catalogue/input/request-texts-and-urls.ts';
+import { isBlank } from '../../catalogue/input/url-schema-and-text-checks.ts';
 import type { MediaLinks, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
-import { urlContentParts, imageDataUrlsByRole } from '../requests/media-parts.ts';
+import { urlContentParts, imageDataUrlsByRole } from '../requests/media-by-role-and-data-urls.ts';
 import { optionsAsUpstreamFields } from '../../catalogue/providers/options-as-upstream-fields.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
 

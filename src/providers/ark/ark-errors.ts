@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../platform/text/json.ts';
-import { codedErrorIn, type CreateRules, storableText, storableUpstreamError } from '../answers.ts';
+import { codedErrorIn, type CreateRules, storableText, storableUpstreamError } from '../classify-upstream-answers.ts';
 import type { UpstreamErrorReason, NotAccepted } from '../provider-contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.

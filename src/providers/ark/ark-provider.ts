@@ -1,7 +1,13 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { z } from 'zod';
 import type { CostRule } from '../../catalogue/prices/upstream-cost.ts';
-import { jsonObjectIn, classifyCreate, codedErrorIn, parsedBodyOrStatus, answerOrErrorOf } from '../answers.ts';
+import {
+  jsonObjectIn,
+  classifyCreate,
+  codedErrorIn,
+  parsedBodyOrStatus,
+  answerOrErrorOf,
+} from '../classify-upstream-answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createIdNameWarning, findJobId } from '../jobs/find-job-id.ts';
 import { cancelOutcomeOfState, createJobObjectReader } from '../jobs/vendor-job-object.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../platform/text/json.ts';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
+import { fillPlaceholders } from '../../catalogue/providers/input-template-placeholders.ts';
 import {
   jsonObjectIn,
   classifyCreate,
@@ -11,7 +11,7 @@ import {
   type AnswerOrError,
   answerOrErrorOf,
   storableText,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type {
   FrozenConfig,
   RunOutcome,
@@ -27,9 +27,9 @@ import type {
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../platform/outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
-import { mediaDataUrlsByRole, refusedAsTooLarge } from '../requests/media-parts.ts';
+import { mediaDataUrlsByRole, refusedAsTooLarge } from '../requests/media-by-role-and-data-urls.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { fetchMediaOfTemplate, taskPlaceholderValues } from '../requests/task-placeholder-values.ts';
+import { fetchMediaOfTemplate, taskPlaceholderValues } from '../requests/placeholder-values-and-template-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import { readJsonAndSaveVideo } from './save-video-of-json.ts';
 

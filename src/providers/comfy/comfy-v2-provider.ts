@@ -9,13 +9,13 @@ import {
   parsedBodyOrStatus,
   answerOrErrorOf,
   storableUpstreamError,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type { JobRequest, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { unreadableLookup, retryOrGiveUpLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, startSubmitCountdown } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
-import { jobFilePrefix } from '../requests/task-placeholder-values.ts';
+import { jobFilePrefix } from '../requests/placeholder-values-and-template-media.ts';
 import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './upload-and-fill-workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];

@@ -9,12 +9,12 @@ import {
   type AnswerOrError,
   answerOrErrorOf,
   storableUpstreamError,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type { UpstreamErrorReason, Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
 import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
 import { createPolledProvider, startSubmitCountdown } from '../jobs/polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../requests/request-bodies.ts';
-import { jobFilePrefix } from '../requests/task-placeholder-values.ts';
+import { jobFilePrefix } from '../requests/placeholder-values-and-template-media.ts';
 import { uploadAndFillWorkflow, isVideoFileName, type WorkflowProviderDeps } from './upload-and-fill-workflow.ts';
 
 const callTimeoutMs = 15_000;

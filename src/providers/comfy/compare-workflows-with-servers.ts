@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
 import type { OwnEndpoint } from '../../platform/outbound/guard/guard.ts';
 import { createProviderClient } from '../../platform/outbound/provider-client.ts';
-import { compareWorkflow, readNodeClasses, type WorkflowFindings } from './node-classes.ts';
+import { compareWorkflow, readNodeClasses, type WorkflowFindings } from './read-and-compare-node-classes.ts';
 
 // Compares ComfyUI workflows with their servers before a task is charged for one that cannot run.
 

@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
-import { fillPlaceholders } from '../../catalogue/providers/placeholders.ts';
-import { detailOfAnswerOrError, parsedBodyOrStatus, type AnswerOrError } from '../answers.ts';
+import { fillPlaceholders } from '../../catalogue/providers/input-template-placeholders.ts';
+import { detailOfAnswerOrError, parsedBodyOrStatus, type AnswerOrError } from '../classify-upstream-answers.ts';
 import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider-contract.ts';
 import { type FileUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
 import type { FormFile } from '../requests/request-bodies.ts';
-import { fetchMediaOfTemplate, taskPlaceholderValues } from '../requests/task-placeholder-values.ts';
+import { fetchMediaOfTemplate, taskPlaceholderValues } from '../requests/placeholder-values-and-template-media.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
 // checked when the catalogue is read. Both kinds that run workflows fill it in here.

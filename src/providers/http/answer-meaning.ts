@@ -6,13 +6,13 @@ import {
   storableText,
   unprovenStatuses,
   type VendorError,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type { Cost, UpstreamErrorReason } from '../provider-contract.ts';
 import type { Expression } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ErrorRule, ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { type ExpressionReader, textOf } from './expression-reader.ts';
+import { type ExpressionReader, textOf } from './evaluate-expressions-by-priority.ts';
 
-// Reads answers as a file describes. The common rules in ../answers.ts decide what they prove.
+// Reads answers as a file describes. The common rules in ../classify-upstream-answers.ts decide what they prove.
 
 type Reading = { readonly file: ProviderFile; readonly reader: ExpressionReader };
 

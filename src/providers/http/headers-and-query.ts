@@ -1,7 +1,7 @@
 import { sign } from 'jws';
 import { v4 as uuid } from 'uuid';
 import { z } from 'zod';
-import { SetupError } from '../../platform/errors.ts';
+import { SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import { parsedJson } from '../../platform/text/json.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
 import type { HeadersAndCredentials } from '../provider-contract.ts';

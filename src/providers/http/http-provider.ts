@@ -7,7 +7,7 @@ import {
   unclearPollOf,
   type AnswerOrError,
   answerOrErrorOf,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type {
   CancelOutcome,
   Job,
@@ -30,10 +30,21 @@ import { jsonBody } from '../requests/request-bodies.ts';
 import { answerData, costIn, rulesForCreateAnswer, upstreamErrorInAnswer, foundJobsIn } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from '../../catalogue/providers/jsonata-expression.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { createPrioritizedReaders, type ExpressionReader, textOf, type TraceExpression } from './expression-reader.ts';
+import {
+  createPrioritizedReaders,
+  type ExpressionReader,
+  textOf,
+  type TraceExpression,
+} from './evaluate-expressions-by-priority.ts';
 import { generatedHeaders } from './headers-and-query.ts';
-import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
-import { bodyWithContents, dataForCreate, dataForJob, dataForLostCreate, dataForUpload } from './request-data.ts';
+import { usesMedia } from '../../catalogue/providers/fields-passed-by-provider-file.ts';
+import {
+  bodyWithContents,
+  dataForCreate,
+  dataForJob,
+  dataForLostCreate,
+  dataForUpload,
+} from './request-data-for-expressions.ts';
 import { uploadImages } from './image-uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `requestSettingsOf` the file. */

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../platform/text/json.ts';
 import { type MediaByRole, noMedia } from '../../catalogue/media/media-by-role.ts';
-import { classifyCreate, type AnswerOrError } from '../answers.ts';
+import { classifyCreate, type AnswerOrError } from '../classify-upstream-answers.ts';
 import type { JobRequest, NotAccepted, Refused, RequestBody } from '../provider-contract.ts';
-import { mediaOfRoles } from '../requests/media-parts.ts';
+import { mediaOfRoles } from '../requests/media-by-role-and-data-urls.ts';
 import { type FileUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import { formBody } from '../requests/request-bodies.ts';
 import { answerData, rulesForCreateAnswer, upstreamErrorInAnswer } from './answer-meaning.ts';
 import type { ProviderFile } from '../../catalogue/providers/provider-file-schema.ts';
-import { usesMedia } from '../../catalogue/providers/fields-passed-by-file.ts';
-import type { ExpressionReader } from './expression-reader.ts';
+import { usesMedia } from '../../catalogue/providers/fields-passed-by-provider-file.ts';
+import type { ExpressionReader } from './evaluate-expressions-by-priority.ts';
 
 export type ImageUploadDeps = {
   readonly file: ProviderFile;

@@ -1,6 +1,6 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
-import { detailOfAnswerOrError } from '../answers.ts';
+import { detailOfAnswerOrError } from '../classify-upstream-answers.ts';
 import type { Job, JobStatus, PolledProvider, Warn } from '../provider-contract.ts';
 
 // Polls one upstream for all jobs of one frozen configuration that this worker follows.

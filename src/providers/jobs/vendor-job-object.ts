@@ -6,7 +6,7 @@ import {
   unclearPollOf,
   type MissingOrUnclearPoll,
   type AnswerOrError,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type { CancelOutcome, Job, JobStatus, Warn } from '../provider-contract.ts';
 
 // Most APIs answer with a record of the job to its creation, to a read and to a cancellation. An adapter declares how its vendor

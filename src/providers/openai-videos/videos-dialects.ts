@@ -3,18 +3,18 @@ import { type FrameSize, frameSizeForUpstream } from '../../catalogue/media/fram
 import type { videoDialects } from '../../catalogue/file/provider-schema.ts';
 import type { OptionValue } from '../../catalogue/input/extra-model-options.ts';
 import type { PreparedReferenceImage, PreparedMediaByRole } from '../../catalogue/media/media-by-role.ts';
-import type { Resolution } from '../../catalogue/input/declared-field-bounds.ts';
+import type { Resolution } from '../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import type { FrozenConfig, JobRequest, RequestBody } from '../provider-contract.ts';
 import {
   urlContentParts,
   shrinkImagesToFit,
   adaptiveRatioImage,
   imageDataUrlsByRole,
-} from '../requests/media-parts.ts';
+} from '../requests/media-by-role-and-data-urls.ts';
 import { isVllmField, optionsAsUpstreamFields } from '../../catalogue/providers/options-as-upstream-fields.ts';
 import { isMinimaxH3 } from '../../catalogue/providers/is-minimax-h3.ts';
 import { formBody, type FormFile, jpegFile, jsonBody } from '../requests/request-bodies.ts';
-import { seedOf, sizeParameterSchemas } from '../requests/task-placeholder-values.ts';
+import { seedOf, sizeParameterSchemas } from '../requests/placeholder-values-and-template-media.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
 // does, and in where the video is.

@@ -11,7 +11,7 @@ import {
   answerOrErrorOf,
   storableUpstreamError,
   type VendorError,
-} from '../answers.ts';
+} from '../classify-upstream-answers.ts';
 import type {
   CancelOutcome,
   UpstreamErrorReason,

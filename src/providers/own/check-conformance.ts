@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { sha256Of } from '../../media/store/file-hash.ts';
 import { runWithDeadline } from '../../platform/outbound/deadlines-and-slots.ts';
-import { detailOfAnswerOrError } from '../answers.ts';
+import { detailOfAnswerOrError } from '../classify-upstream-answers.ts';
 import {
   type Received,
   failed,
@@ -11,7 +11,7 @@ import {
   type ConformanceRuleName,
   skipped,
   jobStatusIn,
-} from './conformance-rules.ts';
+} from './conformance-rules-and-verdicts.ts';
 import {
   type ConformanceRunOptions,
   createConformanceRun,

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { detailOfAnswerOrError, answerOrErrorOf } from '../answers.ts';
-import { failed, pass, skipped, type RuleVerdict } from './conformance-rules.ts';
+import { detailOfAnswerOrError, answerOrErrorOf } from '../classify-upstream-answers.ts';
+import { failed, pass, skipped, type RuleVerdict } from './conformance-rules-and-verdicts.ts';
 import type { ConformanceRunOptions } from './conformance-requests-and-findings.ts';
 
 // The video of a job in a check: whole, and from any byte on.

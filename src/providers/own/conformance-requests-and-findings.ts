@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
-import { answerOrErrorOf } from '../answers.ts';
+import { answerOrErrorOf } from '../classify-upstream-answers.ts';
 import type { UpstreamClient } from '../provider-contract.ts';
 import {
   type Received,
@@ -16,7 +16,7 @@ import {
   skipped,
   jobStatusIn,
   type RuleVerdict,
-} from './conformance-rules.ts';
+} from './conformance-rules-and-verdicts.ts';
 
 // One check of a server: its requests and findings.
 

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
-import { classifyCreate, codedErrorIn, type CreateRules, answerOrErrorOf, storableUpstreamError } from '../answers.ts';
+import {
+  classifyCreate,
+  codedErrorIn,
+  type CreateRules,
+  answerOrErrorOf,
+  storableUpstreamError,
+} from '../classify-upstream-answers.ts';
 import type {
   UpstreamErrorReason,
   FrozenConfig,
@@ -11,10 +17,10 @@ import type {
 } from '../provider-contract.ts';
 import { createJobObjectReader, type EndState, type JobObjectRules } from '../jobs/vendor-job-object.ts';
 import { unreadableLookup } from '../jobs/pick-job-of-lost-create.ts';
-import { adaptiveRatioImage, imageDataUrlsByRole } from '../requests/media-parts.ts';
+import { adaptiveRatioImage, imageDataUrlsByRole } from '../requests/media-by-role-and-data-urls.ts';
 import { createPolledProvider, type PolledProviderDeps, requestTimeoutsAfterCreate } from '../jobs/polled-provider.ts';
 import { jsonBody } from '../requests/request-bodies.ts';
-import { seedOf, inputWithoutMediaUrls } from '../requests/task-placeholder-values.ts';
+import { seedOf, inputWithoutMediaUrls } from '../requests/placeholder-values-and-template-media.ts';
 
 /** `config.options.parameters` reach the server unchanged. */
 export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean };

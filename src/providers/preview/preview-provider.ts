@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import { TaskError } from '../../catalogue/tasks/task-error.ts';
 import type { GeneratedVideoFile, RunProvider, JobRequest, Workspace } from '../provider-contract.ts';
 import { renderFilm } from './render-film.ts';

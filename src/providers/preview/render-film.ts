@@ -2,13 +2,13 @@ import type { PreparedReferenceImage } from '../../catalogue/media/media-by-role
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../catalogue/media/frame-size.ts';
-import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../catalogue/media/ffmpeg-runner-types.ts';
 import type { GeneratedVideoFile, JobRequest, Workspace } from '../provider-contract.ts';
 import { framesPerSecond, layersFilterGraph, writeStillsAsFfmpegInputs, type Layer } from './layers-filter-graph.ts';
 import { photographLayers } from './photograph-layers.ts';
 import { createRandom, filmSeed } from './film-random.ts';
 import { choosePalette, renderDrawing } from './scenes/drawing.ts';
-import { randomSceneDrawings } from './scenes/scenes.ts';
+import { randomSceneDrawings } from './scenes/random-scene-drawings.ts';
 import { samplesPerSecond, composeSoundtrack } from './soundtrack.ts';
 import { titleAndMarkLayers } from './titles/title-and-mark-layers.ts';
 

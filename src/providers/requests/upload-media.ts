@@ -7,7 +7,7 @@ import {
   shrinkImagesToFit,
   imagesAndFramesOf,
   refusedAsTooLarge,
-} from './media-parts.ts';
+} from './media-by-role-and-data-urls.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';
 
 /** `unknown`: the answer to the upload proves nothing. */

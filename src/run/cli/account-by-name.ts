@@ -1,4 +1,4 @@
-import { CommandError, notFoundError } from './command-output.ts';
+import { CommandError, notFoundError } from './command-output-and-errors.ts';
 
 type Named = { readonly accountId: string; readonly name: string };
 

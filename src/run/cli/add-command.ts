@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { commandLineAsTyped } from './command-output.ts';
+import { commandLineAsTyped } from './command-output-and-errors.ts';
 
 export const sampleTaskId = '019abc12-3456-7def-8901-234567890abc';
 export const sampleKeyId = '019abc56-789a-7def-8901-234567890abc';

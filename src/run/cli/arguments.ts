@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { z } from 'zod';
-import { millisecondsOfUnit } from '../../platform/timing/rate.ts';
+import { millisecondsOfUnit } from '../../platform/timing/parse-rate-and-rate-left.ts';
 import { maxUnixMs } from '../../api/core/request-fields.ts';
 import { idempotencyKeySchema } from '../../api/core/idempotency-key.ts';
 
@@ -23,7 +23,7 @@ export function parseId(text: string): string {
   return text.toLowerCase();
 }
 
-/** The option that names an account in every command. The runner replaces the name by the id (database-for-commands.ts). */
+/** The option that names an account in every command. The runner replaces the name by the id (database-and-temporal-for-commands.ts). */
 export const accountOption = ['--account <account>', 'account, by id or name', accountIdOrName] as const;
 
 function accountIdOrName(text: string): string {

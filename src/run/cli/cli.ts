@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { printErrorAndExit } from '../main/run-until-signal.ts';
 import { addExamples } from './add-command.ts';
 import { commandsByName } from './commands.ts';
-import { CommandError, hasAnswered, usageExitCode } from './command-output.ts';
+import { CommandError, hasAnswered, usageExitCode } from './command-output-and-errors.ts';
 
 // Compiled, this file lies in dist/src/run/cli. A package.json without a version is not ours.
 const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')) as {

@@ -41,5 +41,5 @@ export const commandsByName: Readonly<Record<string, AddCommand>> = {
 };
 
 async function runner(program: Command) {
-  return (await import('./database-for-commands.ts')).createDatabaseRunner(program);
+  return (await import('./database-and-temporal-for-commands.ts')).createDatabaseRunner(program);
 }

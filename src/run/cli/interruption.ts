@@ -1,5 +1,5 @@
 import { sameCtrlCPressMs } from '../main/run-until-signal.ts';
-import { CommandError } from './command-output.ts';
+import { CommandError } from './command-output-and-errors.ts';
 
 /** The exit code of a program that Ctrl-C has ended. */
 const interruptedExitCode = 130;

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { findTemporalProblem } from '../doctor/check-temporal.ts';
 import { type TemporalTarget, usingTemporal } from '../../temporal/connection/connect.ts';
-import { CommandError } from './command-output.ts';
+import { CommandError } from './command-output-and-errors.ts';
 
 /**
  * Runs a command's calls of Temporal. Temporal is tried first without retries, because those of the calls would hide a wrong address or

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { builtInCatalogue } from '../../catalogue/file/read-catalogue-file.ts';
 import { hookDefaults, maxHookConcurrency, maxHookSeconds } from '../../catalogue/file/moderation-schema.ts';
 import type { SecretReader } from '../../catalogue/file/provider-schema.ts';
-import { ConfigError, messageOf, SetupError } from '../../platform/errors.ts';
+import { ConfigError, messageOf, SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import { parsePayloadKeys } from '../../temporal/connection/payload-keys.ts';
 import { queueNames } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { parseQueueNames } from '../../temporal/connection/parse-queue-names.ts';

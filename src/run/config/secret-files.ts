@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { errorCode, SetupError } from '../../platform/errors.ts';
+import { errorCode, SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 
 /** Key files of service accounts have several lines. */
 export function jsonOnOneLine(text: string): string {

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { dayMs } from '../../platform/timing/duration.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import { readCatalogueOrThrow } from '../../catalogue/file/read-catalogue-file.ts';
 import { moderationHookShapes, hookErrorChoices } from '../../catalogue/file/moderation-schema.ts';
-import { ConfigError, messageOf } from '../../platform/errors.ts';
-import { parseRate, millisecondsOfUnit } from '../../platform/timing/rate.ts';
+import { ConfigError, messageOf } from '../../platform/setup-errors-and-error-messages.ts';
+import { parseRate, millisecondsOfUnit } from '../../platform/timing/parse-rate-and-rate-left.ts';
 import { parseStoreLocation, type StoreLocation } from '../../media/store/store-location.ts';
 
 // Kinds of settings. Each error message states what is allowed.

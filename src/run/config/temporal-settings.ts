@@ -1,6 +1,6 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { readFileSync } from 'node:fs';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 
 type Variables = Record<string, string>;

@@ -1,20 +1,20 @@
 import type { Config } from '../config/config.ts';
 import { unservedModels, type WorkerReport } from '../../catalogue/models/models-served-by-workers.ts';
-import { errorCode, messageOf } from '../../platform/errors.ts';
+import { errorCode, messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import { unopenedSecretsProblem, countUnopenedSecrets } from '../main/report-changed-secret.ts';
 import { clockDifferenceWarnMs } from '../../platform/database/database-clock.ts';
 import { createDatabase, type Database } from '../../platform/database/database.ts';
 import { type DatabaseFacts, listMissingTableRights, readDatabaseFacts } from './database-facts.ts';
 import { listMigrationsOfRelease } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
-import { listLiveWorkerReports } from '../../catalogue/models/worker-reports.ts';
+import { listLiveWorkerReports } from '../../catalogue/models/worker-report-rows.ts';
 import { listActiveOperatorPriceNames } from '../../credits/prices/operator-prices.ts';
 import { paymentHealthFinding } from './check-payments.ts';
 import { isStripeTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { unusedPricesFinding } from './check-unused-prices.ts';
-import { invalidResultsFinding } from './check-refunded-results.ts';
-import { listInvalidResults } from '../../tasks/list/operator-task-queries.ts';
+import { invalidResultsFinding } from './check-models-with-unusable-videos.ts';
+import { listInvalidResults } from '../../tasks/list/task-counts-and-results-for-operators.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 
 const leastVersion = 150_000;

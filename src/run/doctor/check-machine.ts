@@ -2,7 +2,7 @@ import { access, constants, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { configureFontconfig } from '../config/config.ts';
-import { errorCode, messageOf } from '../../platform/errors.ts';
+import { errorCode, messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
 import { maxUploadBytesAtOnce } from '../../api/core/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';

@@ -1,5 +1,5 @@
 import { type SmtpSettings, verifyMailServer } from '../../platform/mail/mailer.ts';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import { failure, type Finding, ok } from './checks-and-findings.ts';
 
 const name = 'mail server';

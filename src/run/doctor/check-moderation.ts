@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Config, catalogueSecretReader } from '../config/config.ts';
-import { defaultModerationHook } from '../config/settings-and-derived-values.ts';
+import { defaultModerationHook } from '../config/complete-settings-and-derived-values.ts';
 import { createModerator, type HookProblem, type ModerationVerdict } from '../../providers/moderation/moderator.ts';
 import { failure, type Finding, ok, unchecked, warning } from './checks-and-findings.ts';
 

@@ -1,4 +1,4 @@
-import { hourMs } from '../../platform/timing/duration.ts';
+import { hourMs } from '../../platform/timing/milliseconds-per-unit.ts';
 import type { PaymentHealth } from '../../credits/payments/payment-health.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';
 

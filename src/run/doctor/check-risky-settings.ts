@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { dirname } from 'node:path';
 import { readCatalogueOrThrow } from '../../catalogue/file/read-catalogue-file.ts';
 import { type Config, catalogueSecretReader } from '../config/config.ts';
-import { ConfigError, messageOf } from '../../platform/errors.ts';
+import { ConfigError, messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import type { AllowList, AllowedNetwork } from '../../platform/outbound/guard/allow-list.ts';
 import { isMetadataAddress } from '../../platform/outbound/guard/guard.ts';
 import { failure, type Finding, ok, warning } from './checks-and-findings.ts';

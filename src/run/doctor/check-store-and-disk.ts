@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { diskProblemOfCode, readDisk } from '../../platform/process/disk.ts';
-import { errorCode, messageOf } from '../../platform/errors.ts';
+import { errorCode, messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import { nameOfStore, type S3Config, type StoreLocation } from '../../media/store/store-location.ts';
 import type { MediaFiles } from '../../media/store/result-store.ts';
 import { parseAllowList } from '../../platform/outbound/guard/allow-list.ts';

@@ -2,7 +2,7 @@ import { defaultStoreLocation } from '../../media/store/open-store.ts';
 import { findOwnershipProblem } from '../../media/store/store-and-namespace-ownership.ts';
 import type { Config } from '../config/config.ts';
 import { createDatabase } from '../../platform/database/database.ts';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import { failure, type Finding, ok, unchecked } from './checks-and-findings.ts';
 
 const check = 'installation';

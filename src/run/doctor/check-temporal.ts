@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { dayMs } from '../../platform/timing/duration.ts';
-import { messageOf } from '../../platform/errors.ts';
+import { dayMs } from '../../platform/timing/milliseconds-per-unit.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 import { isOlderVersion } from '../../platform/process/compare-versions.ts';
 import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { connectTemporal, grpcCode, type TemporalTarget } from '../../temporal/connection/connect.ts';

@@ -1,5 +1,5 @@
 import type { OperatorPriceNameWithAccounts } from '../../credits/prices/operator-prices.ts';
-import { checkOrDefaultPriceName, type ModelsByName } from '../../catalogue/models/model.ts';
+import { checkOrDefaultPriceName, type ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { type Finding, ok, warning } from './checks-and-findings.ts';
 
 const maxShown = 5;

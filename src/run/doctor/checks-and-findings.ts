@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 
 export type FindingState = 'ok' | 'warning' | 'error' | 'unknown';
 

@@ -1,4 +1,4 @@
-import { many, one } from '../../platform/database/statement.ts';
+import { many, one } from '../../platform/database/declare-statements.ts';
 
 export type DatabaseFacts = {
   readonly versionNumber: number;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { type QueueName, queueNames } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import type { TemporalTarget } from '../../temporal/connection/connect.ts';
 import { defaultStoreLocation } from '../../media/store/open-store.ts';
-import { workFolderOf } from '../config/settings-and-derived-values.ts';
+import { workFolderOf } from '../config/complete-settings-and-derived-values.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkWorkflowBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import {

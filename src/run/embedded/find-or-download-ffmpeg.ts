@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { requireFfmpeg } from '../../media/ffmpeg/ffmpeg-binary.ts';
-import { messageOf, SetupError } from '../../platform/errors.ts';
+import { messageOf, SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import { downloadProgram, type PypiProgram, type ProgramSearch } from './download-program.ts';
 
 const version = '9.0.2';

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { errorCode, SetupError } from '../../platform/errors.ts';
+import { errorCode, SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 
 /** Below the range of outgoing connections (from 32768 on Linux), so that none of them takes the port at a restart. */
 const lowestPort = 15_000;

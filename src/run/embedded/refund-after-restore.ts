@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import { createDatabase } from '../../platform/database/database.ts';
-import { SetupError } from '../../platform/errors.ts';
+import { SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
 import { explainPollingWorker, refundRestoredTasks } from '../../temporal/engine/refund-all-unfinished-tasks.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';

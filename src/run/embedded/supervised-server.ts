@@ -2,9 +2,9 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { commandEndingWithParent } from '../../platform/process/end-with-parent.ts';
-import { messageOf, SetupError } from '../../platform/errors.ts';
-import { type StopStep, stopProcess } from './running-process.ts';
+import { commandEndingWithParent } from '../../platform/process/command-ending-with-parent.ts';
+import { messageOf, SetupError } from '../../platform/setup-errors-and-error-messages.ts';
+import { type StopStep, stopProcess } from './inspect-and-stop-process.ts';
 import { rotateLogPeriodically, openServerLog, serverLogTail } from './server-log.ts';
 
 /** A server program that this process starts, watches and stops. */

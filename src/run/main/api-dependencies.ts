@@ -5,7 +5,7 @@ import {
   defaultModerationHook,
   ownServerAddresses,
   type CompleteSettings,
-} from '../config/settings-and-derived-values.ts';
+} from '../config/complete-settings-and-derived-values.ts';
 import type { AppNeeds } from '../../api/app.ts';
 import { HttpError } from '../../api/core/http-error.ts';
 import { createBadKeyLimiter, createRateLimiter, createFixedRateLimiters } from '../../api/core/limits/rate-limits.ts';
@@ -38,7 +38,7 @@ import { createReadTaskRecorder } from '../../tasks/list/record-tasks-seen.ts';
 import { createTaskAcceptor } from '../../tasks/accept/accept-in-batches.ts';
 import { createTaskWaiters } from '../../tasks/task-waiters.ts';
 import { createLiveRequestParser } from '../../tasks/accept/parse-task-request.ts';
-import { createUncertainCreateRefunder } from '../../tasks/accept/uncertain-creates.ts';
+import { createUncertainCreateRefunder } from '../../tasks/accept/refund-uncertain-creates.ts';
 import { createBackgroundEngineCalls } from '../../temporal/engine/background-calls.ts';
 import { createWorkflowEngine } from '../../temporal/engine/create-workflow-engine.ts';
 import { createTaskProgressReader } from '../../temporal/engine/task-progress.ts';

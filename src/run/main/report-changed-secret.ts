@@ -1,5 +1,5 @@
 import pTimeout from 'p-timeout';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import { sampleSealedCallbackSecrets } from '../doctor/database-facts.ts';
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
 import type { Database } from '../../platform/database/database.ts';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
-import { runPartUntilSignal } from './run-process.ts';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import { runPartUntilSignal } from './run-api-or-worker-process.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import { startWorker } from './start-worker.ts';
 
 export function runWorker(given: Partial<Pick<CompleteSettings, 'workerQueues'>> = {}): Promise<void> {

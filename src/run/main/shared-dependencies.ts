@@ -1,6 +1,6 @@
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
-import type { PartName } from '../../platform/process/process-part.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
+import type { PartName } from '../../platform/process/process-part-type.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { warnOfRemovedProvidersOrModels } from '../../catalogue/file/reload-warnings.ts';

@@ -14,7 +14,7 @@ import { reportChangedSecret } from './report-changed-secret.ts';
 import { watchReadiness } from './monitoring/watch-readiness.ts';
 import { writtenFoldersOf, watchDisks } from './monitoring/watch-disks.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from './run-until-signal.ts';
 import { installTemporalRuntime } from '../../temporal/connection/temporal-runtime.ts';
 import { watchSchedules } from '../../temporal/schedules/watch-schedules.ts';

@@ -3,7 +3,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Log } from '../../platform/log/log.ts';
 import { repeatUntilAborted } from '../../platform/timing/repeat.ts';
 import { retryStartStep } from '../../platform/timing/retry-start-step.ts';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import { grpcCode, isUnavailable } from '../../temporal/connection/connect.ts';
 import { readRetentionMs } from '../../temporal/connection/server-facts.ts';
 import { registerSearchAttributes } from '../../temporal/connection/search-attributes.ts';

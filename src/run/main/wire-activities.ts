@@ -16,18 +16,18 @@ import { createHousekeepingStepActivity, type HousekeepDeps } from '../../../act
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../../../activities/index.ts';
 import { createReconcilePaymentsActivity } from '../../../activities/maintenance/reconcile-payments.ts';
 import { createReconcileTasksActivity } from '../../../activities/maintenance/reconcile-tasks.ts';
-import { createSendCallbackActivity, type SendCallbackDeps } from '../../../activities/send-callback.ts';
+import { createSendCallbackActivity, type SendCallbackDeps } from '../../../activities/send-callback-or-event.ts';
 import { createSettleJobsActivity } from '../../../activities/maintenance/settle-provider-jobs.ts';
 import {
   createStartClosingsActivity,
   createStartCallbacksActivity,
-} from '../../../activities/maintenance/start-owed-workflows.ts';
+} from '../../../activities/maintenance/start-owed-callbacks-and-closings.ts';
 import { createStoreResultActivity } from '../../../activities/convert-and-store-video.ts';
 import type { ProviderSwitches } from '../../../activities/watch-provider-switches.ts';
 import { createProviderTestActivity } from '../../../activities/run-provider-test.ts';
 import type { VideoInspector } from '../../media/video/inspect-and-make-poster.ts';
 import type { VideoNormalizer } from '../../media/ffmpeg/convert-result-video.ts';
-import type { ReferenceMediaRequest } from '../../media/references/reference-media.ts';
+import type { ReferenceMediaRequest } from '../../media/references/fetch-reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
 import type { ServiceEvents } from '../metrics/service-event.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';

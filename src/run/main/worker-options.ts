@@ -1,7 +1,7 @@
 import type { WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { type QueueName, taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
-import type { CompleteSettings } from '../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import { dataConverterOf } from '../../temporal/connection/connect.ts';
 import { currentTracing } from './monitoring/tracing.ts';
 import { wireActivities, type WorkerParts } from './wire-activities.ts';

@@ -1,4 +1,4 @@
-import type { PartName } from '../../platform/process/process-part.ts';
+import type { PartName } from '../../platform/process/process-part-type.ts';
 import type { CatalogueReadEvent } from '../../catalogue/file/live-catalogue.ts';
 import type { ScheduleCheckEvent } from '../../temporal/schedules/watch-schedules.ts';
 import { type EventMetric, createOnFieldMaker } from './metric-declaration.ts';

@@ -1,4 +1,4 @@
-import type { NameLabels } from './label-values.ts';
+import type { NameLabels } from './model-and-provider-labels.ts';
 
 type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number];

@@ -1,11 +1,11 @@
-import type { PartName } from '../../platform/process/process-part.ts';
+import type { PartName } from '../../platform/process/process-part-type.ts';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { ServiceEvents } from './service-event.ts';
 import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, Sample } from './metric-declaration.ts';
-import { createNameLabels } from './label-values.ts';
+import { createNameLabels } from './model-and-provider-labels.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { exportScrapedGauges } from './export-scraped-gauges.ts';
 import { httpExchangeMetrics } from './http-exchange-metrics.ts';

@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import type { EndedJob } from '../../tasks/jobs/job-ends.ts';
 import { type EventMetric, createOnFieldMaker, type Sample } from './metric-declaration.ts';
-import type { NameLabels } from './label-values.ts';
+import type { NameLabels } from './model-and-provider-labels.ts';
 
 const on = createOnFieldMaker<TaskEvent>();
 

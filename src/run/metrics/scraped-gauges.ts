@@ -1,12 +1,12 @@
-import type { PartName } from '../../platform/process/process-part.ts';
+import type { PartName } from '../../platform/process/process-part-type.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { DatabaseUsage } from '../../platform/database/database.ts';
 import type { CallbackBacklog, UnfinishedCount } from '../../library/operations/overview-counts.ts';
 import type { LastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
-import { providerSwitchPositions } from '../../tasks/jobs/provider-pools.ts';
+import { providerSwitchPositions } from '../../tasks/jobs/provider-pools-and-switches.ts';
 import type { ProviderStatus } from '../../tasks/jobs/list-providers-with-pools.ts';
 import type { DescribedMetric, Sample } from './metric-declaration.ts';
-import { removedLabel } from './label-values.ts';
+import { removedLabel } from './model-and-provider-labels.ts';
 
 // Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to
 // `Snapshot`, and its read to `scrape-sources.ts`: a source that no process reads is not exported.

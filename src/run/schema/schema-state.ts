@@ -1,4 +1,4 @@
-import { one } from '../../platform/database/statement.ts';
+import { one } from '../../platform/database/declare-statements.ts';
 
 /** Compares the migrations that have run with those of this release; `newer` are of a later one. */
 export const readSchemaState = one<

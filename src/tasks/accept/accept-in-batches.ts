@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { acceptBatch, isLostRace, type NotInBatch } from './accept-statement.ts';
 import { acceptTaskAlone } from './accept-one-task.ts';
 import { withAccountLock } from './account-lock.ts';
-import { answerWithEarlierTask, mayRepeatWithoutKey, recordAttemptThatCreatedTask } from './create-attempts.ts';
+import { answerWithEarlierTask, mayRepeatWithoutKey, recordAttemptThatCreatedTask } from './answer-repeated-creates.ts';
 import type { CreateOutcome, Accepted, NewTask } from './acceptance-contract.ts';
 import { createBatcher } from '../../platform/database/batch-requests.ts';
 import {

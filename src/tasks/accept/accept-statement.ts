@@ -1,8 +1,8 @@
 import type { Accepted, CreateRate, NewTask } from './acceptance-contract.ts';
 import { chargeEntrySql } from '../../credits/ledger/ledger-entry-sql.ts';
-import { taskPriceSql } from '../../credits/prices/price-rule.ts';
+import { taskPriceSql } from '../../credits/prices/task-price-sql-and-quote.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from '../../platform/database/database.ts';
-import { rateLeft } from '../../platform/timing/rate.ts';
+import { rateLeft } from '../../platform/timing/parse-rate-and-rate-left.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not suspended.
 // Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by running sums

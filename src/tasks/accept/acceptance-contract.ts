@@ -1,7 +1,7 @@
 import type { SpendCap } from '../../accounts/limits/spend-caps.ts';
 import type { AmountsWithPriceName } from '../../catalogue/prices/model-prices.ts';
-import type { Rate, RateLeft } from '../../platform/timing/rate.ts';
-import type { ShortfallTerms } from '../end/shortfall-terms.ts';
+import type { Rate, RateLeft } from '../../platform/timing/parse-rate-and-rate-left.ts';
+import type { ShortfallTerms } from '../end/shortfall-terms-and-decision.ts';
 import type { TaskParam, TaskState } from '../../catalogue/tasks/task.ts';
 
 export type CreatorKeyOrPerson =

@@ -1,5 +1,5 @@
 import { type Database, databaseJoiningTransaction } from '../../platform/database/database.ts';
-import { maybeOne } from '../../platform/database/statement.ts';
+import { maybeOne } from '../../platform/database/declare-statements.ts';
 
 // The part `locked` makes the statement read the clock when it holds the lock.
 const lock = maybeOne<{ readonly isSameDay: boolean }, [accountId: string]>({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WithModels } from '../../catalogue/models/model.ts';
+import type { WithModels } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import {
   defaultOf,
   type FieldName,
@@ -8,7 +8,7 @@ import {
   type ModelInput,
   fieldsRequiredWith,
 } from '../../catalogue/input/task-input.ts';
-import type { RefuseUrl } from '../../catalogue/input/request-texts-and-urls.ts';
+import type { RefuseUrl } from '../../catalogue/input/url-schema-and-text-checks.ts';
 import { callBackUrlSchema, modelNameSchema } from './parse-task-request.ts';
 
 // The create request in documents: the reference, the schemas of `GET /models` and MCP, and samples. No create passes through this file.

@@ -1,23 +1,27 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import type { Caller } from '../../accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 import { findNamedUploadErrors } from '../../media/references/check-named-uploads.ts';
 import type { TaskEventSink } from '../task-metric-events.ts';
-import { imageRefusalOfModel } from '../../catalogue/models/upstreams-for-task.ts';
+import { imageRefusalOfModel } from '../../catalogue/models/input-refusals-and-untried-tiers.ts';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Moderator } from '../../providers/moderation/moderator.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { FieldError } from '../../platform/text/field-errors.ts';
-import type { Rate } from '../../platform/timing/rate.ts';
+import type { Rate } from '../../platform/timing/parse-rate-and-rate-left.ts';
 import { findRefusalOrReplay } from './accept-one-task.ts';
-import { lockAndAnswerWithEarlierTask, findTaskToAnswerAttempt, mayRepeatWithoutKey } from './create-attempts.ts';
+import {
+  lockAndAnswerWithEarlierTask,
+  findTaskToAnswerAttempt,
+  mayRepeatWithoutKey,
+} from './answer-repeated-creates.ts';
 import type { Accepted, CreateOutcome, NewTask, Replayed, UncertainOutcome } from './acceptance-contract.ts';
 import type { TaskToStart } from '../../catalogue/tasks/workflow-engine.ts';
 import { acceptWithRetry, type RefundUncertain } from './accept-with-retry.ts';
 import { mediaUrlsOf, type TaskParam } from '../../catalogue/input/task-input.ts';
 import type { ParsedOrRefusedRequest } from './parse-task-request.ts';
-import { taskTerms } from './task-terms.ts';
+import { taskTerms } from './task-terms-and-request-fingerprint.ts';
 
 /** The request of an authenticated caller, and errors outside of its input, which a refusal lists first. */
 type CallersRequest = {

@@ -9,8 +9,8 @@ import type {
   CatalogueModel,
   WithCatalogueGetter,
 } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import { inputErrorsOfModel } from '../../catalogue/models/upstreams-for-task.ts';
-import type { ModelsByName, WithModels } from '../../catalogue/models/model.ts';
+import { inputErrorsOfModel } from '../../catalogue/models/input-refusals-and-untried-tiers.ts';
+import type { ModelsByName, WithModels } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import {
   type FieldName,
   fieldSchema,
@@ -27,7 +27,7 @@ import {
   type RefuseUrl,
   missingOrInvalidMessage,
   urlSchema,
-} from '../../catalogue/input/request-texts-and-urls.ts';
+} from '../../catalogue/input/url-schema-and-text-checks.ts';
 import { unknownModelMessage } from '../../catalogue/input/spelling-suggestions.ts';
 import type { TaskParam } from '../../catalogue/tasks/task.ts';
 import { isUploadPreviewUrl, uploadFromUrl } from '../../media/references/upload-limits-and-addresses.ts';

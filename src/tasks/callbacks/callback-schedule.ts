@@ -1,4 +1,4 @@
-import { hourMs, minuteMs, secondMs } from '../../platform/timing/duration.ts';
+import { hourMs, minuteMs, secondMs } from '../../platform/timing/milliseconds-per-unit.ts';
 
 /**
  * Pauses before each attempt: a schedule has ten attempts in three days, or in nine if the receiver asks for longer pauses, and ends early with a response of 2xx or 410, or if the delivery

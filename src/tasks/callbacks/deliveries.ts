@@ -1,10 +1,14 @@
-import type { EventType } from './account-event.ts';
+import type { EventType } from './account-event-types-and-body.ts';
 import type { RecordedExchange } from './recorded-exchange.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { type Database, violatedUniqueConstraint } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
-import { microsecondsSql, pageStartRowSql, type TimedCursor } from '../../platform/database/sql-fragments.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
+import {
+  microsecondsSql,
+  pageStartRowSql,
+  type TimedCursor,
+} from '../../platform/database/sql-fragments-and-parameters.ts';
 
 /** `rejected`: the receiver responded with 410 Gone. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;

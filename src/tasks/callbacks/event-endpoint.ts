@@ -1,8 +1,8 @@
 import { lockOpenAccount } from '../../accounts/accounts.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 import { type Delivery, deliveryColumns, pendingAgainSql } from './deliveries.ts';
-import type { EventType } from './account-event.ts';
+import type { EventType } from './account-event-types-and-body.ts';
 
 export type EventEndpoint = {
   readonly url: string;

@@ -4,7 +4,7 @@ import { createSlotsPerKey } from '../../platform/outbound/deadlines-and-slots.t
 import { OutboundError } from '../../platform/outbound/outbound-error.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { signWebhook } from '../../platform/outbound/webhook-signature.ts';
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import type { TaskRecord } from '../public-record.ts';
 import { callbackTimeoutMs } from './callback-schedule.ts';
 import { webhookId } from './deliveries.ts';

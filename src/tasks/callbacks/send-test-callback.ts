@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callbackTimeoutMs } from './callback-schedule.ts';
 import { isPublicReceiverError, type ReceiverErrorKind, receiverErrorForAccount } from './receiver-error.ts';
-import type { Dialect } from '../../accounts/keys/scopes-and-caller.ts';
-import type { ModelsByName } from '../../catalogue/models/model.ts';
+import type { Dialect } from '../../accounts/keys/scopes-dialects-and-caller.ts';
+import type { ModelsByName } from '../../catalogue/models/model-type-and-name-lookup.ts';
 import { noLinks, type RecordedTask, taskRecord } from '../public-record.ts';
 import { withDefaults } from '../../catalogue/input/task-input.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
@@ -13,7 +13,7 @@ import type { SecretBox } from '../../platform/secrets/secret-box.ts';
 import { type CallbackFormatter, createCallbackSender } from './post-callback.ts';
 import { readDatabaseTime } from '../../platform/database/database-clock.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { type EventType, eventBody } from './account-event.ts';
+import { type EventType, eventBody } from './account-event-types-and-body.ts';
 import { ensureSigningSecrets } from './signing-secrets.ts';
 
 /** The task id in test callbacks, which are about no task. */

@@ -1,4 +1,4 @@
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 
 /** Callbacks and events of an account have secrets of their own. */
 export const secretPurposes = ['callback', 'event'] as const;

@@ -3,7 +3,7 @@ import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import type { TaskEventSink } from '../task-metric-events.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
-import type { OwedNotifications } from './task-end-event-ids.ts';
+import type { OwedNotifications } from './task-end-event-and-delivery-ids.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from './end-task-statements.ts';
 
 // A cancellation is committed with its refund, in one statement (`failAndRefund`), and the generation is stopped after the commit. If the

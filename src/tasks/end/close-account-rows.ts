@@ -5,7 +5,7 @@ import type { ChangingOwner } from '../../accounts/people/change-members.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import { recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import type { UploadIdAndName } from '../../media/references/upload-limits-and-addresses.ts';
-import { many, noRows, one, type StatementRunner } from '../../platform/database/statement.ts';
+import { many, noRows, one, type StatementRunner } from '../../platform/database/declare-statements.ts';
 
 // The commit closes an account. The workflow `closeAccount` deletes its uploads and the content of its tasks afterwards.
 

@@ -1,12 +1,12 @@
 import { deletedMessage, withoutContent } from './content-placeholders.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { isFinalState, type Task } from '../../catalogue/tasks/task.ts';
-import { taskEventIdSql } from './task-end-event-ids.ts';
+import { taskEventIdSql } from './task-end-event-and-delivery-ids.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
-import { jobMayStillRunSql } from '../jobs/provider-pools.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
-import { microsecondsSql, pageStartRowSql } from '../../platform/database/sql-fragments.ts';
+import { jobMayStillRunSql } from '../jobs/provider-pools-and-switches.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
+import { microsecondsSql, pageStartRowSql } from '../../platform/database/sql-fragments-and-parameters.ts';
 import { finishedTaskSql, unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { findTask, taskColumns } from '../task-rows.ts';
 

@@ -1,8 +1,8 @@
 import type { Task, TaskFailure, TaskResult } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
 import { partialRefundEntrySql, refundEntrySql } from '../../credits/ledger/ledger-entry-sql.ts';
-import { taskEventIdSql } from './task-end-event-ids.ts';
-import { maybeOne } from '../../platform/database/statement.ts';
+import { taskEventIdSql } from './task-end-event-and-delivery-ids.ts';
+import { maybeOne } from '../../platform/database/declare-statements.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { taskColumns } from '../task-rows.ts';
 

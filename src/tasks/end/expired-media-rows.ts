@@ -1,4 +1,4 @@
-import { many, noRows } from '../../platform/database/statement.ts';
+import { many, noRows } from '../../platform/database/declare-statements.ts';
 
 type ExpiredMedia = { readonly taskId: string };
 type Page = { readonly after: ExpiredMedia | undefined; readonly limit: number };

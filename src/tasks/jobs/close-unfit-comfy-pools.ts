@@ -7,7 +7,7 @@ import {
   type WorkflowCheckDeps,
   workflowsIn,
 } from '../../providers/comfy/compare-workflows-with-servers.ts';
-import { endCooldown, holdPoolForOperator, listPools, listProviderSwitches } from './provider-pools.ts';
+import { endCooldown, holdPoolForOperator, listPools, listProviderSwitches } from './provider-pools-and-switches.ts';
 
 // Closes the pools of ComfyUI workflows that their servers cannot run.
 

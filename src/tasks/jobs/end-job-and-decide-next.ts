@@ -8,7 +8,7 @@ import type { JobBase, TryNextJob, AttemptEndWithoutVideo } from './job-of-attem
 import { endProviderJob, type JobEnd, freeSlotAndRecordCost } from './job-ends.ts';
 import { taskFailureFor, providerFailures } from './task-failures-of-jobs.ts';
 import { type JobRowKey, listProviderJobs } from './provider-jobs.ts';
-import { type CooldownReason, startCooldown } from './provider-pools.ts';
+import { type CooldownReason, startCooldown } from './provider-pools-and-switches.ts';
 
 // The end of a job decides whether its task ends, too, or makes another job. Each end is committed with its reason, so that a retried
 // attempt reaches the same end.
@@ -146,7 +146,7 @@ const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
 
 /**
  * Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. An upstream's
- * `Retry-After`, of an hour at most (answers.ts), replaces a shorter base, which doubles with each failure: from five seconds up to five
+ * `Retry-After`, of an hour at most (classify-upstream-answers.ts), replaces a shorter base, which doubles with each failure: from five seconds up to five
  * minutes, or from an hour up to a day for credentials and quotas. A `Retry-After` beyond five minutes is the cooldown itself. During a cooldown it changes nothing.
  */
 export async function coolDown(

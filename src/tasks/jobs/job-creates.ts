@@ -1,8 +1,8 @@
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 import { jobMayExistSql } from './job-states.ts';
 import type { JobCost, JobRowKey } from './provider-jobs.ts';
-import { isReservedJobSql } from './provider-pools.ts';
+import { isReservedJobSql } from './provider-pools-and-switches.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was

@@ -1,11 +1,11 @@
 import type { TaskFailure } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 import { finishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { lateCreateWindowMs } from './job-creates.ts';
 import type { JobOutcome } from './job-states.ts';
 import type { JobCost, JobRowKey, ProviderJob } from './provider-jobs.ts';
-import { jobMayStillRunSql } from './provider-pools.ts';
+import { jobMayStillRunSql } from './provider-pools-and-switches.ts';
 
 // A job ends upstream, which frees its slot; then its outcome is recorded; and a job that may still run is settled later.
 

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { listPools, listProviderSwitches } from './provider-pools.ts';
+import { listPools, listProviderSwitches } from './provider-pools-and-switches.ts';
 
 /** A provider with its pools. `providerSchema` explains the fields. */
 export type ProviderStatus = Awaited<ReturnType<typeof readProviderStatuses>>[number];

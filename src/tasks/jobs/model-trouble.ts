@@ -1,8 +1,8 @@
 import type { Catalogue, CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many } from '../../platform/database/statement.ts';
-import { rejectedCodes } from '../../catalogue/tasks/fail-code.ts';
-import { type CooldownReason, listProviderSwitches, type StoredSwitch } from './provider-pools.ts';
+import { many } from '../../platform/database/declare-statements.ts';
+import { rejectedCodes } from '../../catalogue/tasks/fail-codes-and-outcomes.ts';
+import { type CooldownReason, listProviderSwitches, type StoredSwitch } from './provider-pools-and-switches.ts';
 
 // Customers learn about trouble with models from facts that were recorded, without the names of providers.
 

@@ -1,6 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
-import { untriedTiersForTask } from '../../catalogue/models/upstreams-for-task.ts';
+import { untriedTiersForTask } from '../../catalogue/models/input-refusals-and-untried-tiers.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { OpenProviders } from '../../providers/open-providers.ts';
 import type { TaskInput } from '../../catalogue/input/task-input.ts';

@@ -1,6 +1,6 @@
 import type { TaskFailure, TaskInput } from '../../catalogue/tasks/task.ts';
 import type { JobOutcome } from './job-states.ts';
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 
 export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */

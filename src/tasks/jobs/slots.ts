@@ -1,12 +1,12 @@
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows, one } from '../../platform/database/statement.ts';
+import { maybeOne, noRows, one } from '../../platform/database/declare-statements.ts';
 import {
   isReservedJobSql,
   type ProviderSwitchPosition,
   type CooldownReason,
   jobMayStillRunSql,
   takesSlotSql,
-} from './provider-pools.ts';
+} from './provider-pools-and-switches.ts';
 import type { JobRowKey } from './provider-jobs.ts';
 import { finishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 

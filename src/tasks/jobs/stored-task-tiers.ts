@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { CatalogueModel } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { maybeOne, noRows } from '../../platform/database/statement.ts';
+import { maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 
 // The tiers of a waiting task's model are stored, because the model may leave the catalogue. Many tasks share one row.
 

@@ -1,7 +1,7 @@
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
 import { changeWithAudit } from '../../accounts/operators/audit-log.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many, maybeOne, noRows } from '../../platform/database/statement.ts';
+import { many, maybeOne, noRows } from '../../platform/database/declare-statements.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 
 // An operator ends waits early. A cooldown ends as it does automatically: its breaker is half open, and one task tries the provider. Slots,

@@ -1,9 +1,9 @@
-import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-code.ts';
+import { outcomeOfFailCode, type FailOutcome, failOutcomes } from '../../catalogue/tasks/fail-codes-and-outcomes.ts';
 import { type CountFilter, filterParameterValues, isInRangeSql, matchesFilterSql } from './task-filter.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
 import { type FailCode, type TaskState, unfinishedStates } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many } from '../../platform/database/statement.ts';
+import { many } from '../../platform/database/declare-statements.ts';
 
 /** Tasks are counted by state, and failed ones by what their failure means to the client. */
 const taskGroups = [...unfinishedStates, 'success', ...failOutcomes] as const;

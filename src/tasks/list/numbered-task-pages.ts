@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import type { Database } from '../../platform/database/database.ts';
-import { many, one } from '../../platform/database/statement.ts';
+import { many, one } from '../../platform/database/declare-statements.ts';
 import { taskColumns } from '../task-rows.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 

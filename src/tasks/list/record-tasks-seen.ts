@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { CalledBy } from '../../accounts/keys/scopes-and-caller.ts';
-import type { StatementRunner } from '../../platform/database/statement.ts';
-import { recordTasksSeen } from '../accept/create-attempts.ts';
+import type { CalledBy } from '../../accounts/keys/scopes-dialects-and-caller.ts';
+import type { StatementRunner } from '../../platform/database/declare-statements.ts';
+import { recordTasksSeen } from '../accept/answer-repeated-creates.ts';
 
 /** Clients poll, and a task is recorded once. */
 const maxRecorded = 50_000;
 
 /**
  * Records which tasks the clients of an API key have read. A task that was read was delivered, so that a repeat with a higher number than
- * its attempts' is that of another video (`create-attempts.ts`).
+ * its attempts' is that of another video (`answer-repeated-creates.ts`).
  */
 export type ReadTaskRecorder = { record(by: CalledBy, tasks: readonly { readonly taskId: string }[]): Promise<void> };
 

@@ -1,5 +1,5 @@
 import { erasedUser } from '../../accounts/people/erasure.ts';
-import { maybeOne } from '../../platform/database/statement.ts';
+import { maybeOne } from '../../platform/database/declare-statements.ts';
 
 /** `name`: the key's name, or the person's e-mail address. */
 export type NamedCreator = {

@@ -1,10 +1,10 @@
-import type { FailCode } from '../../catalogue/tasks/fail-code.ts';
-import type { TaskSearch } from './task-search.ts';
+import type { FailCode } from '../../catalogue/tasks/fail-codes-and-outcomes.ts';
+import type { TaskSearch } from './parse-task-search.ts';
 import type { TaskState } from '../../catalogue/tasks/task.ts';
-import { namedParameters } from '../../platform/database/sql-fragments.ts';
+import { namedParameters } from '../../platform/database/sql-fragments-and-parameters.ts';
 
 // The filters of lists, counts and exports of tasks, as SQL. A filter that is declared in the type does not compile without a parameter and
-// a condition below, an entry in filter-indexes.ts, and a query parameter in src/api/tasks/task-list-routes.ts.
+// a condition below, an entry in filters-without-index.ts, and a query parameter in src/api/tasks/task-list-and-count-routes.ts.
 
 /**
  * The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. Its first

@@ -11,8 +11,8 @@ import {
 } from './task-filter.ts';
 import type { Task } from '../../catalogue/tasks/task.ts';
 import type { Database } from '../../platform/database/database.ts';
-import { many } from '../../platform/database/statement.ts';
-import { leastIdSql, namedParameters } from '../../platform/database/sql-fragments.ts';
+import { many } from '../../platform/database/declare-statements.ts';
+import { leastIdSql, namedParameters } from '../../platform/database/sql-fragments-and-parameters.ts';
 import { creatorColumnSql, type NamedCreator } from './task-creator.ts';
 import { taskColumns } from '../task-rows.ts';
 

@@ -1,6 +1,6 @@
 import type { Task } from '../../catalogue/tasks/task.ts';
 import { unfinishedTaskSql } from '../../catalogue/tasks/task-state-sql.ts';
-import { type AgedPageQuery, many, maybeOne, one } from '../../platform/database/statement.ts';
+import { type AgedPageQuery, many, maybeOne, one } from '../../platform/database/declare-statements.ts';
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;

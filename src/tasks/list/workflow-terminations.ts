@@ -1,5 +1,5 @@
-import { microsecondsSql, pageStartRowSql } from '../../platform/database/sql-fragments.ts';
-import { many, noRows } from '../../platform/database/statement.ts';
+import { microsecondsSql, pageStartRowSql } from '../../platform/database/sql-fragments-and-parameters.ts';
+import { many, noRows } from '../../platform/database/declare-statements.ts';
 
 /** A workflow to be terminated because its task is final; `failAndRefund` inserts it. */
 export type WorkflowTermination = { readonly taskId: string; readonly reason: string; readonly dueAtUs: number };

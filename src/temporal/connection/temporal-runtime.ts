@@ -1,7 +1,7 @@
 import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
 import { lookup } from 'node:dns/promises';
 import { isIPv6 } from 'node:net';
-import { SetupError } from '../../platform/errors.ts';
+import { SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import type { Log } from '../../platform/log/log.ts';
 
 let installed: Promise<void> | undefined;

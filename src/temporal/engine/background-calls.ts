@@ -6,7 +6,7 @@ import type { ProviderTestReport } from '../../catalogue/providers/provider-test
 import type { WorkflowEngine } from '../../catalogue/tasks/workflow-engine.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { TaskToStop } from '../../tasks/end/cancel-task.ts';
-import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
+import { owedDeliveryIds } from '../../tasks/end/task-end-event-and-delivery-ids.ts';
 import { isUnavailable } from '../connection/connect.ts';
 
 /** What the API has Temporal do; it reads progress in task-progress.ts. No answer to a client waits for a call, except for `testProvider`. */

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { owedDeliveryIds } from '../../tasks/end/task-end-event-ids.ts';
+import { owedDeliveryIds } from '../../tasks/end/task-end-event-and-delivery-ids.ts';
 import { callbackWorkflowId, taskWorkflowId } from '../connection/queue-names-and-workflow-ids.ts';
 import { isNotFound, callWithin } from '../connection/connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-workflow.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before } from 'node:test';
-import { type Scope, scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { type Scope, scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import {
   createKeyAs,
   createKeyWithinAllLimits,

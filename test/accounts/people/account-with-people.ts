@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createTopUpOrder } from '../../../src/credits/payments/top-ups.ts';
 import { randomUUID } from 'node:crypto';
-import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event-types-and-body.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { type FinishedRequest, insertLoggedRequests } from '../../../src/library/request-log/request-log-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';

@@ -13,7 +13,7 @@ import { createUser, findUser } from '../../../src/accounts/people/users.ts';
 import { createOneTimeLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

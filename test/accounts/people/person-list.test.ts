@@ -4,7 +4,7 @@ import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { listMembers, listPeople } from '../../../src/accounts/people/person-list.ts';
 import { createUser, setUserDisabled } from '../../../src/accounts/people/users.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 

@@ -26,7 +26,7 @@ import {
 import { createOneTimeLink, findLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createSession, isSessionStored } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { origin, shell } from '../../support/service/person.ts';

@@ -18,7 +18,7 @@ import {
   withdrawSetupLinks,
 } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { hashToken, newToken } from '../../../src/platform/secrets/secret-token.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
-import { explainWeakPassword } from '../../../src/api/sign-in/check-password.ts';
+import { explainWeakPassword } from '../../../src/api/sign-in/verify-attempt-and-hash-new-password.ts';
 import { hashPassword, verifyPassword, PasswordsBusyError } from '../../../src/accounts/sign-in/passwords.ts';
 import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';

@@ -25,7 +25,7 @@ import {
 } from '../../../src/accounts/sign-in/sign-in.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { endpoints } from '../../../src/api/endpoints.ts';
-import { isCookieExposed } from '../../../src/api/sign-in/session-cookie.ts';
+import { isCookieExposed } from '../../../src/api/sign-in/session-and-oidc-visit-cookies.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../support/service/person.ts';

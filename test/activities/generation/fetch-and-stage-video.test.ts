@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { upstreamUploadKeyOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
+import { upstreamUploadKeyOf, stagingKeysOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../../src/platform/outbound/resumable-download.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';

@@ -5,7 +5,7 @@ import type { JobStatus, PolledProvider } from '../../../src/providers/provider-
 import {
   finalRequestLimitMs,
   withFinalRequestLimit,
-} from '../../../activities/generation/end-declined-or-cancelled-job.ts';
+} from '../../../activities/generation/end-declined-or-stop-cancelled-job.ts';
 import { createTestDeadlines } from '../../support/test-deadlines.ts';
 import { database, noop, played, prepareGenerations, upstreamOf } from './routing-stage.ts';
 

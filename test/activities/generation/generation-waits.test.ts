@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { stagingKeysOf } from '../../../activities/task-file-keys.ts';
+import { stagingKeysOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
-import { hourMs } from '../../../src/platform/timing/duration.ts';
+import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
+import { hourMs } from '../../../src/platform/timing/milliseconds-per-unit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { recordLog } from '../../support/log-lines.ts';
 import { catalogueAt, workerParts } from '../../support/service/worker-parts.ts';

@@ -5,7 +5,7 @@ import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-act
 import { type Database, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listPools } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';
 import type { FakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

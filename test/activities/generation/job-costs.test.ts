@@ -5,7 +5,7 @@ import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-act
 import type { ProviderWithTermsAndPoller } from '../../../src/providers/open-providers.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listPools } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import type { FakeOptions, FakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { silentActivity } from '../../support/workflows/silent-activity.ts';

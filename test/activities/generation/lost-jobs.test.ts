@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
-import { upstreamUploadKeyOf } from '../../../activities/task-file-keys.ts';
+import { upstreamUploadKeyOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import { OutboundError } from '../../../src/platform/outbound/outbound-error.ts';
 import type { PolledProvider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -23,7 +23,7 @@ import {
   succeedProviderJob,
 } from '../../../src/tasks/jobs/job-ends.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listPools } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { providersOf } from '../../support/tasks/fake-providers.ts';

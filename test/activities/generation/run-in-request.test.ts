@@ -6,7 +6,7 @@ import type { RunOutcome, RunProvider } from '../../../src/providers/provider-co
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import { wireActivities, type WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { listPools } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listPools } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { catalogueAt } from '../../support/service/worker-parts.ts';
 import { modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';

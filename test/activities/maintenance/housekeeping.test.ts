@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createHousekeepingStepActivity, type HousekeepDeps } from '../../../activities/maintenance/housekeeping.ts';
-import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
+import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import type { HousekeepingStep } from '../../../src/temporal/schedules/housekeeping-steps.ts';
 import { uploadKey } from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
@@ -14,7 +14,7 @@ import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-dele
 import type { Database } from '../../../src/platform/database/database.ts';
 import { intendOwnMachineJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import { hourMs } from '../../../src/platform/timing/duration.ts';
+import { hourMs } from '../../../src/platform/timing/milliseconds-per-unit.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { reserveUpload, listExpiredUploads } from '../../../src/media/references/upload-rows.ts';

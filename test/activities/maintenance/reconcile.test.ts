@@ -4,7 +4,7 @@ import type { WorkflowDescription } from '../../../src/catalogue/tasks/workflow-
 import type { FailCode } from '../../../src/catalogue/tasks/task.ts';
 import { closeAccountAs, finishClosure } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 import {

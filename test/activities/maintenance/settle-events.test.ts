@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { resultKeysOf } from '../../../activities/task-file-keys.ts';
+import { resultKeysOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
-import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/balance-and-low-balance-threshold.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event-types-and-body.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { interruptedParts, Killed } from '../../support/processes/dying-worker-parts.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../support/tasks/tasks.ts';

@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { assertRefused } from '../../support/service/http-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
-import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';

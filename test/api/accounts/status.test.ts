@@ -3,7 +3,11 @@ import { after, before, test } from 'node:test';
 import { removeEventEndpoint, setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import type { Catalogue, CatalogueModel, TierEntry } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { type CooldownReason, startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import {
+  type CooldownReason,
+  startCooldown,
+  setProviderSwitchAs,
+} from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import type { CreditPackage } from '../../../src/catalogue/file/packages-schema.ts';
 import type { PaymentProvider } from '../../../src/credits/payments/payment-provider.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { recordDeliveryAttempt, type RecordedAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';
 import { createOperator } from '../../../src/accounts/operators/operator-keys.ts';

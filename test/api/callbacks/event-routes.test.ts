@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { setLowBalanceThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
-import { type Scope, scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { setLowBalanceThreshold } from '../../../src/credits/ledger/balance-and-low-balance-threshold.ts';
+import { type Scope, scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { revealSecretOnce } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import type { Caller } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import type { Caller } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import type { Authentication } from '../../../src/api/core/authentication.ts';
 import {
   defineEndpoint,

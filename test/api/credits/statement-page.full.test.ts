@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
+import { bookCredits } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser, startBrowser } from '../../support/console/browser.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { addTasksToUsageSums, usageQueriesByGroup } from '../../../src/credits/reports/usage-sums-and-latencies.ts';
 import type { CreatorKeyOrPerson } from '../../../src/tasks/accept/acceptance-contract.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { presentArkTask } from '../../../src/api/dialects/ark/ark-task.ts';
 import { dialectAdapter } from '../../../src/api/dialects/native-and-kie-dialects.ts';
 import { presentOpenAIVideo } from '../../../src/api/dialects/openai/openai-video.ts';
-import { presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video.ts';
+import { presentOpenRouterVideo } from '../../../src/api/dialects/openrouter/openrouter-video-and-callback.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { TaskRecord } from '../../../src/tasks/public-record.ts';
 import {

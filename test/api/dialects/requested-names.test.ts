@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { taskRecord } from '../../../src/tasks/public-record.ts';

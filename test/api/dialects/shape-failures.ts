@@ -4,7 +4,7 @@ import { errorCatalogue, type ErrorCode } from '../../../src/api/core/error-cata
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { withUploadSlot } from '../../../src/api/core/limits/upload-slots.ts';
 import { maxUploadsOfAccount } from '../../../src/media/references/upload-limits-and-addresses.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Moderator, ModerationVerdict } from '../../../src/providers/moderation/moderator.ts';
 import { noModerator } from '../../support/service/defaults/no-moderator.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { arkCreateBody as arkBody, readArkRequest } from '../../../src/api/dialects/ark/ark-request.ts';
 import { findUnusedKieFields } from '../../../src/api/dialects/kie/kie-request.ts';
-import { readFrames, readReference, readReferences } from '../../../src/api/dialects/media-reference.ts';
+import { readFrames, readReference, readReferences } from '../../../src/api/dialects/read-frames-and-references.ts';
 import { readOpenAIRequest } from '../../../src/api/dialects/openai/openai-request.ts';
 import {
   openRouterCreateBody as openRouterBody,
@@ -10,7 +10,7 @@ import {
 } from '../../../src/api/dialects/openrouter/openrouter-request.ts';
 import { setUnusedHeader } from '../../../src/api/dialects/unused-fields.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { indexModelsByName } from '../../../src/catalogue/models/model.ts';
+import { indexModelsByName } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { plain, rich } from './openai/openai-stage.ts';
 
 // What the translations return as a whole; the tests of each API have what its requests become.

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, mock, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { sections } from '../../../src/api/endpoints.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maxShareLinkDays } from '../../../src/library/gallery/share-links.ts';
-import { dayMs } from '../../../src/platform/timing/duration.ts';
+import { dayMs } from '../../../src/platform/timing/milliseconds-per-unit.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

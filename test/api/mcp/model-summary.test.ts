@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelSummaryText, summarizeModel } from '../../../src/api/mcp/model-summary.ts';
 import { modelInputDeclarationSchema } from '../../../src/catalogue/input/model-input-declaration-schema.ts';
-import { defaultModels, type Model } from '../../../src/catalogue/models/model.ts';
+import { defaultModels, type Model } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 
 const [standard = assert.fail()] = defaultModels;
 const model: Model = {

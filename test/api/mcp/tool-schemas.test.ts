@@ -12,7 +12,7 @@ import {
   type Model,
   indexModelsByName,
   type ModelsByName,
-} from '../../../src/catalogue/models/model.ts';
+} from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
 import { documentedRecipes } from '../../support/documents/documented-examples.ts';
 

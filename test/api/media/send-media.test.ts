@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { mediaDeletedError } from '../../../src/api/media/send-media.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
-import { dayMs } from '../../../src/platform/timing/duration.ts';
+import { dayMs } from '../../../src/platform/timing/milliseconds-per-unit.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { storeVideo } from '../../library/gallery/gallery-stage.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createLiveCatalogue, type LiveCatalogue } from '../../../src/catalogue/file/live-catalogue.ts';
-import { saveReportAndDeleteOld } from '../../../src/catalogue/models/worker-reports.ts';
+import { saveReportAndDeleteOld } from '../../../src/catalogue/models/worker-report-rows.ts';
 import { silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../support/service/operator-key.ts';

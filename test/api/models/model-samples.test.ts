@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'videogen-samples-'));

@@ -4,9 +4,9 @@ import { type HttpService, plainRequest } from '../../support/service/http-servi
 import type { TestOperator } from '../../support/service/operator-key.ts';
 import { newPerson } from '../../support/service/person.ts';
 import { owedCallback } from '../../support/tasks/owed-callback.ts';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
-import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { setPrice } from '../../../src/credits/prices/operator-prices.ts';
 import { listUnconfirmedSignUps, requestSignUp } from '../../../src/credits/sign-up/request-sign-up.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { ordinaryScopes, type Scope, scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes, type Scope, scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createRequestLog, type RequestLog } from '../../../src/library/request-log/request-log-buffer.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';

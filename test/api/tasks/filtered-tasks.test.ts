@@ -8,7 +8,7 @@ import { listOperatorActions } from '../../../src/accounts/operators/audit-log.t
 import { countTasksByGroup, maxCountedTasks, type TaskCounts } from '../../../src/tasks/list/count-tasks.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
-import type { FailCode } from '../../../src/catalogue/tasks/fail-code.ts';
+import type { FailCode } from '../../../src/catalogue/tasks/fail-codes-and-outcomes.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { failedTasks } from '../../support/tasks/bulk-rows.ts';

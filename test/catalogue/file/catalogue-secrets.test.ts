@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 
 const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
 

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
-import { inputErrorsOfModel, untriedTiersForTask } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import {
+  inputErrorsOfModel,
+  untriedTiersForTask,
+} from '../../../src/catalogue/models/input-refusals-and-untried-tiers.ts';
 import { fieldPath } from '../../../src/platform/text/field-errors.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 

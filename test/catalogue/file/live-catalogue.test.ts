@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { createLiveCatalogue, type LiveCatalogueOptions } from '../../../src/catalogue/file/live-catalogue.ts';
 import { recordEvents, silentEvents } from '../../support/service/metric-event-sinks.ts';
 import { assertSince } from '../../support/assert-since.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { ConfigError, SetupError } from '../../../src/platform/errors.ts';
+import { ConfigError, SetupError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import type { SecretReader } from '../../../src/catalogue/file/provider-schema.ts';
 
 const url = 'https://hook.test/v1/moderations';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue, readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { defaultModels } from '../../../src/catalogue/models/model.ts';
+import { defaultModels } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { faultsOf, readCatalogue } from './read-catalogue.ts';
 
 const prices = [{ creditsPerSecond: 7 }];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
+import { requestFingerprint } from '../../../src/tasks/accept/task-terms-and-request-fingerprint.ts';
 import {
   inputFieldNames,
   isPresent,

@@ -8,7 +8,7 @@ import {
   lastFrameRefusal,
   frameSizeForUpstream,
 } from '../../../src/catalogue/media/frame-size.ts';
-import { ratios, resolutions } from '../../../src/catalogue/input/declared-field-bounds.ts';
+import { ratios, resolutions } from '../../../src/catalogue/input/resolutions-ratios-and-field-bounds.ts';
 
 test('16:9 has the usual size of every resolution', () => {
   const sizes = resolutions.map((resolution) => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inputErrorsOfModel, untriedTiersForTask } from '../../../src/catalogue/models/upstreams-for-task.ts';
+import {
+  inputErrorsOfModel,
+  untriedTiersForTask,
+} from '../../../src/catalogue/models/input-refusals-and-untried-tiers.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { readCatalogue } from '../file/read-catalogue.ts';
 

@@ -6,7 +6,10 @@ import {
   type Expression,
   ExpressionError,
 } from '../../../src/catalogue/providers/jsonata-expression.ts';
-import { createPrioritizedReaders, type ExpressionReader } from '../../../src/providers/http/expression-reader.ts';
+import {
+  createPrioritizedReaders,
+  type ExpressionReader,
+} from '../../../src/providers/http/evaluate-expressions-by-priority.ts';
 
 async function value(text: string, data: JsonObject = {}): Promise<JsonValue | undefined> {
   return await compileExpression(text).evaluate(data);

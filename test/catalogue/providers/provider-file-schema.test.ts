@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { providerFileJsonSchema, parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
-import { playExample } from '../../../src/providers/http/play-example.ts';
+import { playExample } from '../../../src/providers/http/play-example-exchanges.ts';
 import { shippedFile } from '../../providers/http/shipped-file.ts';
 
 const kie = () => parse(readFileSync(new URL(import.meta.resolve('#assets/providers/kie.yaml')), 'utf8')) as object; // a map

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { type ProviderSwitchPosition, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import {
+  type ProviderSwitchPosition,
+  setProviderSwitchAs,
+} from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { type Fault, type FaultName, faults } from '../../fakes/fault-proxy.ts';
 import type { KindUpstream } from '../load/kind-upstreams.ts';
 import { createRandom, type Random } from '../seeded-random.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ShortfallPolicy } from '../../../src/catalogue/models/model.ts';
+import type { ShortfallPolicy } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 
 // Upstreams that deliver another film than was ordered, and what a task may cost then. The rule is written down here once more, so that
 // the service is compared with it.

@@ -1,6 +1,6 @@
 import type { PaymentState } from '../../../src/credits/payments/payment-provider.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { many } from '../../../src/platform/database/statement.ts';
+import { many } from '../../../src/platform/database/declare-statements.ts';
 import type { FakeSession, StripeRecords } from '../../fakes/stripe/stripe-records.ts';
 import { packages } from '../load/stripe-shop.ts';
 

@@ -2,7 +2,7 @@ import { type FaultProxy, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { type Kind, kinds, type PlacedKind, upstreamKey } from '../../fakes/provider-kinds.ts';
 import { startOwnUpstream } from '../../fakes/own-upstream.ts';
 import type { BookedJob, RunningUpstream } from '../../fakes/upstream-books.ts';
-import { type ShortfallPolicy, shortfallPolicies } from '../../../src/catalogue/models/model.ts';
+import { type ShortfallPolicy, shortfallPolicies } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { creditsPerSecond, type FilmPaths } from '../faults/short-results.ts';
 
 // An upstream of each kind of provider, each behind a network of its own that can be broken. They live in the breaker's process or in

@@ -1,5 +1,5 @@
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
-import { clearedSessionCookie } from '../../../src/api/sign-in/session-cookie.ts';
+import { clearedSessionCookie } from '../../../src/api/sign-in/session-and-oidc-visit-cookies.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';
 import type { Database } from '../../../src/platform/database/database.ts';

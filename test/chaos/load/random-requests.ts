@@ -1,4 +1,4 @@
-import type { ShortfallPolicy } from '../../../src/catalogue/models/model.ts';
+import type { ShortfallPolicy } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { kindCreditsPerSecond, endlessWord, failingWord, type KindUpstream } from './kind-upstreams.ts';
 import type { Random } from '../seeded-random.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { noRows } from '../../../src/platform/database/statement.ts';
+import { noRows } from '../../../src/platform/database/declare-statements.ts';
 import { triggerSchedule } from '../../../src/temporal/schedules/schedules.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { dayMs } from './buy-credits.ts';

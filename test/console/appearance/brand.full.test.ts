@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { findAccount, setAccountSuspendedAs } from '../../../src/accounts/accounts.ts';
 import { parseAccentIntoShades } from '../../../src/platform/brand/accent.ts';
 import type { Brand } from '../../../src/platform/brand/brand.ts';
-import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import { setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {

@@ -1,6 +1,6 @@
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { changeAccountLimitsAs } from '../../../src/accounts/accounts.ts';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { sharePathPrefix, shareVideo } from '../../../src/library/gallery/share-links.ts';
 import { createInvitation, pathOfLink } from '../../../src/accounts/sign-in/one-time-links.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
-import { eventTypes } from '../../../src/tasks/callbacks/account-event.ts';
+import { eventTypes } from '../../../src/tasks/callbacks/account-event-types-and-body.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import { becomes, show, startVisitor, type Visitor } from '../../support/console/console-visitor.ts';

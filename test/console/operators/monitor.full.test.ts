@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { exchangeOf } from '../../../src/tasks/callbacks/recorded-exchange.ts';

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
-import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { skipWithoutBrowser } from '../../support/console/browser.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { generate } from './ark-sdk.ts';
 import { createTestAccount, startTestService, type TestService } from '../../support/service/test-service.ts';
 

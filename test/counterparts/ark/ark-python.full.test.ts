@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { after, before, describe, test } from 'node:test';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { mergeRepeats } from '../../support/service/repeat-merging.ts';

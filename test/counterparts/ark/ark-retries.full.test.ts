@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { completeTask } from '../../../src/tasks/end/end-task-statements.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { startLosingProxy } from '../../support/proxies/lose-first-response-proxy.ts';

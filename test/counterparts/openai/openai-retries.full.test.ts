@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { plainImage } from '../../support/hostile/hostile-images.ts';
 import { startHttpService } from '../../support/service/http-service.ts';
 import { type Fate, startLossyProxy } from '../../support/proxies/fate-per-request-proxy.ts';

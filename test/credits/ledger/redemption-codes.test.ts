@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries.ts';
+import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import {
   createCodesAs,
   type NewBatch,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries.ts';
+import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import type { PaidPrice } from '../../../src/credits/payments/payment-provider.ts';
 import { reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { applyReversals } from '../../../src/credits/payments/apply-payments-and-reversals.ts';

@@ -5,7 +5,7 @@ import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { type Payment, PaymentsUnavailableError } from '../../../src/credits/payments/payment-provider.ts';
 import { grantTopUpIfPaid } from '../../../src/credits/payments/grant-top-up-if-paid.ts';
 import { applyPaymentAndReversals } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
-import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
+import { bookCredits } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { listUngrantablePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';

@@ -2,7 +2,7 @@ import { createAccount } from '../../../src/credits/open-account.ts';
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import type { MetricEventSink } from '../../../src/platform/metrics/metric-event-sink.ts';

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readCreditsOutsideTasks, readPaidAndReturnedMoney } from '../../../src/credits/reports/margin.ts';
+import {
+  readCreditsOutsideTasks,
+  readPaidAndReturnedMoney,
+} from '../../../src/credits/reports/margin-and-paid-money.ts';
 import { isRevenueSection } from '../../../src/credits/reports/ledger-sections.ts';
 import { monthOf, readStatement, sumSections } from '../../../src/credits/reports/account-statement.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';

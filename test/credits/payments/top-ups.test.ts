@@ -15,7 +15,7 @@ import {
   listUnfinishedTopUps,
   recordCheckout,
 } from '../../../src/credits/payments/top-ups.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 

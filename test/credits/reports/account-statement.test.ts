@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { bookCredits, ledgerKinds } from '../../../src/credits/ledger/ledger-entries.ts';
+import { bookCredits, ledgerKinds } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { createCodesAs, redeemCode } from '../../../src/credits/ledger/redemption-codes.ts';
 import { sectionTitle } from '../../../src/credits/reports/statement-section-titles.ts';
 import { statementSections } from '../../../src/credits/reports/ledger-sections.ts';

@@ -8,7 +8,7 @@ import {
   listUsageByDayAndPrice,
   summarizeAccount,
 } from '../../../src/credits/reports/account-usage-and-summary.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 

@@ -6,7 +6,7 @@ import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { listShareLinksOfAccount, maxShareLinksOfVideo } from '../../../src/library/gallery/share-links.ts';
 import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
 import { deleteExpiredShareLinks } from '../../../src/library/operations/delete-expired-rows.ts';
-import { dayMs } from '../../../src/platform/timing/duration.ts';
+import { dayMs } from '../../../src/platform/timing/milliseconds-per-unit.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { newPerson, shell } from '../../support/service/person.ts';
 import { assertRefused, clientOf, storeVideo } from './gallery-stage.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
-import { startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import { startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';

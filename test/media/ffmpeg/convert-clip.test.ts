@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { type ClipLimits, convertClip } from '../../../src/media/ffmpeg/convert-clip.ts';
 import type { ClipContainer } from '../../../src/media/video/clip-container.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

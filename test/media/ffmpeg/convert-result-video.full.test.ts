@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { tmpdir } from 'node:os';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';

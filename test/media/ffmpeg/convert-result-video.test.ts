@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import type { ConversionBeforeStorage } from '../../../src/catalogue/media/conversion-before-storage.ts';
 import { makeLastFrame } from '../../../src/media/ffmpeg/last-frame.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';

@@ -10,7 +10,7 @@ import {
   ratios,
   type Resolution,
   resolutions,
-} from '../../../src/catalogue/input/declared-field-bounds.ts';
+} from '../../../src/catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 

@@ -8,7 +8,7 @@ import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
 import { runVideoReader } from '../../../src/media/video/run-video-reader.ts';
-import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
+import { fetchReferenceClips } from '../../../src/media/references/fetch-reference-clips.ts';
 import { makeHdrFilm, patches, patchPx } from '../../corpus/hdr-film.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

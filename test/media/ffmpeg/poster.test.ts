@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import type { FrameSize } from '../../../src/catalogue/media/frame-size.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { isPosterSizedJpeg, makePoster, calculatePosterSize } from '../../../src/media/ffmpeg/poster.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createStoreResultActivity, type StoreResultDeps } from '../../../activities/convert-and-store-video.ts';
-import { stagingKeysOf } from '../../../activities/task-file-keys.ts';
+import { stagingKeysOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import { createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
 import { aiSourceType } from '../../../src/media/video/label-as-generated.ts';
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';

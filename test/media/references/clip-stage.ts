@@ -8,12 +8,12 @@ import { after, afterEach, before, beforeEach } from 'node:test';
 import { FilePathSource, Input, MP3, MP4 } from 'mediabunny';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import type { ClipLimits } from '../../../src/media/ffmpeg/convert-clip.ts';
-import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
+import { fetchReferenceClips } from '../../../src/media/references/fetch-reference-clips.ts';
 import { parseAllowList } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { createGuardedClient } from '../../../src/platform/outbound/guarded-client.ts';
 import * as hostile from '../../support/hostile/hostile-clips.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 
 // Reference clips behind a server of the test, made by ffmpeg once for a test file in a process of its own.
 

@@ -10,7 +10,7 @@ import {
   uploadMediaTypes,
 } from '../../../src/media/references/upload-limits-and-addresses.ts';
 import { inputFields } from '../../../src/catalogue/input/input-fields.ts';
-import { maxUrlLength } from '../../../src/catalogue/input/request-texts-and-urls.ts';
+import { maxUrlLength } from '../../../src/catalogue/input/url-schema-and-text-checks.ts';
 
 // Pages for people state limits in words. Those of the reference are generated.
 

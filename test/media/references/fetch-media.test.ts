@@ -8,8 +8,8 @@ import {
   type FetchSettings,
   invalidMediaError,
 } from '../../../src/media/references/fetch-media.ts';
-import { fetchReferenceClips } from '../../../src/media/references/reference-clip.ts';
-import { fetchReferenceImages } from '../../../src/media/references/reference-image.ts';
+import { fetchReferenceClips } from '../../../src/media/references/fetch-reference-clips.ts';
+import { fetchReferenceImages } from '../../../src/media/references/fetch-reference-images.ts';
 import type { ResponseHead } from '../../../src/platform/outbound/body/read-response.ts';
 import type { GetOptions } from '../../../src/platform/outbound/guarded-client.ts';
 import { OutboundError, type OutboundErrorKind } from '../../../src/platform/outbound/outbound-error.ts';

@@ -11,7 +11,7 @@ import {
   openStoreForLinks,
   s3SettingsOf,
 } from '../../../src/media/store/open-store.ts';
-import { createS3Client } from '../../../src/media/store/s3/s3-client.ts';
+import { createS3Client } from '../../../src/media/store/s3/s3-client-and-errors.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { withVideoErrorsAsTaskErrors, createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';

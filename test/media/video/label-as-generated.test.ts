@@ -9,7 +9,7 @@ import { aiSourceType, labelAsGenerated } from '../../../src/media/video/label-a
 import { createVideoNormalizer } from '../../../src/media/ffmpeg/convert-result-video.ts';
 import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { videoLayoutOf } from '../../../src/media/video/mp4-top-level-boxes.ts';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { pinnedFfmpeg } from '../../providers/preview/render-support.ts';
 import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn } from '../boxes.ts';

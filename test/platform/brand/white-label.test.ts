@@ -7,7 +7,7 @@ import { defaultBrand } from '../../support/service/defaults/default-brand.ts';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { createTestCallbackSender } from '../../../src/tasks/callbacks/send-test-callback.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
-import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { readStatement, monthOf } from '../../../src/credits/reports/account-statement.ts';
 import { statementHtml } from '../../../src/api/credits/statement-page.ts';
 import { mailKinds, composeMail } from '../../../src/platform/mail/mail-texts.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { SetupError } from '../../../src/platform/errors.ts';
+import { SetupError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { explainFolderError, explainListenError } from '../../../src/platform/process/folder-and-port-errors.ts';
 import { makePrivateFolder } from '../../../src/platform/process/make-private-folder.ts';
 import { mountSmallDisk, skipsWithoutMount } from '../../support/servers/small-disk.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { costRuleSchema } from '../../../src/catalogue/prices/upstream-cost.ts';
-import { spellImageReferences } from '../../../src/providers/requests/task-placeholder-values.ts';
+import { spellImageReferences } from '../../../src/providers/requests/placeholder-values-and-template-media.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { dataUrl, imageFiles } from '../contract/all-fields.ts';

@@ -7,7 +7,7 @@ import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pool
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
+import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { serve } from '../../support/servers/serve.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readCatalogueOrThrow, readProviderFileAt } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { priceOfInputAt } from '../../../src/catalogue/prices/model-prices.ts';
-import { playExample } from '../../../src/providers/http/play-example.ts';
+import { playExample } from '../../../src/providers/http/play-example-exchanges.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 test('the worked vendor of docs/providers/http.md: its file passes its example, and its catalogue sells the model at the stated price', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
-import { SetupError } from '../../../src/platform/errors.ts';
+import { SetupError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { secretHeadersOf, secretQueryOf } from '../../../src/providers/http/headers-and-query.ts';
 import { shippedFile } from './shipped-file.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { ruleErrors } from '../../../src/catalogue/models/input-rules.ts';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 
 // What files of the kind `http` say about the inputs that their vendors refuse.

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { playExample } from '../../../src/providers/http/play-example.ts';
+import { playExample } from '../../../src/providers/http/play-example-exchanges.ts';
 import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
-import { fieldsPassedByFile } from '../../../src/catalogue/providers/fields-passed-by-file.ts';
+import { fieldsPassedByFile } from '../../../src/catalogue/providers/fields-passed-by-provider-file.ts';
 import { inputFieldNames } from '../../../src/catalogue/input/task-input.ts';
 
 const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));

@@ -7,7 +7,7 @@ import {
   type Finding,
   type ConformanceRuleName,
   conformanceRules,
-} from '../../../src/providers/own/conformance-rules.ts';
+} from '../../../src/providers/own/conformance-rules-and-verdicts.ts';
 import {
   type Break,
   type ProtocolServer,

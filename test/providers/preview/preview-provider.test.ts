@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { countedSeconds } from '../../../src/catalogue/prices/counted-seconds.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
 import { isPosterSizedJpeg } from '../../../src/media/ffmpeg/poster.ts';

@@ -7,7 +7,7 @@ import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/catalogue/media/frame-size.ts';
 import type { PreparedReferenceImage } from '../../../src/catalogue/media/media-by-role.ts';
 import type { TaskInput } from '../../../src/catalogue/input/task-input.ts';
-import { ratios, resolutions } from '../../../src/catalogue/input/declared-field-bounds.ts';
+import { ratios, resolutions } from '../../../src/catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

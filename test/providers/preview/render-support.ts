@@ -2,7 +2,7 @@ import type { PreparedReferenceImage } from '../../../src/catalogue/media/media-
 import { join } from 'node:path';
 import { createContext, runInContext } from 'node:vm';
 import type { TaskInput } from '../../../src/catalogue/tasks/task.ts';
-import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-run.ts';
+import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg/ffmpeg.ts';
 import { sharp } from '../../../src/media/pictures/restricted-sharp.ts';
 import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';

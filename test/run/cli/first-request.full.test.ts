@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue, readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { sampleGenerateOptionsOf } from '../../../src/run/cli/generate/generation-options.ts';
+import { sampleGenerateOptionsOf } from '../../../src/run/cli/generate/generation-options-and-task-request.ts';
 
 const providers = { script: { kind: 'own', baseUrl: 'http://127.0.0.1:9000' } };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { listApiKeys } from '../../../src/accounts/keys/keys.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { startGrpcProxy } from '../../support/proxies/grpc-proxy.ts';
 import { temporalAddress } from '../../support/servers/server-addresses.ts';

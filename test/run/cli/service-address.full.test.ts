@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { recordServiceUrl } from '../../../src/run/embedded/data-folder.ts';
+import { recordServiceUrl } from '../../../src/run/embedded/data-folder-lock-and-files.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { videogen } from '../../support/processes/run-videogen.ts';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Environment, readConfig, removeSettingsForDemo } from '../../../src/run/config/config.ts';
-import { defaultModerationHook } from '../../../src/run/config/settings-and-derived-values.ts';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { defaultModerationHook } from '../../../src/run/config/complete-settings-and-derived-values.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 
 describe('readConfig', () => {
   test('an empty environment is the embedded service on loopback', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigError } from '../../../src/platform/errors.ts';
+import { ConfigError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { parseAllowList, parseNetworks } from '../../../src/platform/outbound/guard/allow-list.ts';
 import { type Config, readConfig } from '../../../src/run/config/config.ts';
 

@@ -6,7 +6,7 @@ import { checkDatabase } from '../../../src/run/doctor/check-database.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { insertFirstSigningSecret } from '../../../src/tasks/callbacks/signing-secret-rows.ts';
-import { saveReportAndDeleteOld } from '../../../src/catalogue/models/worker-reports.ts';
+import { saveReportAndDeleteOld } from '../../../src/catalogue/models/worker-report-rows.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { findingsOf, lineOf } from '../../support/doctor-findings.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PaymentHealth } from '../../../src/credits/payments/payment-health.ts';
 import { paymentHealthFinding, type PaymentsToCheck } from '../../../src/run/doctor/check-payments.ts';
-import { invalidResultsFinding } from '../../../src/run/doctor/check-refunded-results.ts';
+import { invalidResultsFinding } from '../../../src/run/doctor/check-models-with-unusable-videos.ts';
 
 const hourMs = 3_600_000;
 const now = 1_790_000_000_000;

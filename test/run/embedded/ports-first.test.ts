@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { startService } from '../../../src/run/embedded/start-service.ts';
-import { SetupError } from '../../../src/platform/errors.ts';
+import { SetupError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 for (const setting of ['PORT', 'METRICS_PORT'])

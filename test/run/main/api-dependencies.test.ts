@@ -7,7 +7,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { mailKeyPurpose } from '../../../src/platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { mailSecretBoxOf, needsFromSettings, openApiDependencies } from '../../../src/run/main/api-dependencies.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';

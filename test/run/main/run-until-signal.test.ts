@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pino } from 'pino';
-import { SetupError } from '../../../src/platform/errors.ts';
+import { SetupError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import {
   createFatalPromise,
   printErrorAndExit,

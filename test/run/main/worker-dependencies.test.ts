@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { callbackFormatOf } from '../../../src/api/dialects/shapes.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { guardedClientOptions, openWorkerDependencies } from '../../../src/run/main/worker-dependencies.ts';
 import { createMetrics } from '../../../src/run/metrics/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

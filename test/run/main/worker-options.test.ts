@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { workerOptionsPerQueue } from '../../../src/run/main/worker-options.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { workerParts } from '../../support/service/worker-parts.ts';

@@ -8,7 +8,7 @@ import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gau
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
-import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
+import { setProviderSwitchAs, startCooldown } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 

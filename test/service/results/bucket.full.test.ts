@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys.ts';
+import { resultKeysOf, stagingKeysOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import { createFolderFiles } from '../../../src/media/store/folder-files.ts';
 import { createResultStore } from '../../../src/media/store/result-store.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';

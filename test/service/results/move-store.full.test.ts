@@ -6,7 +6,7 @@ import { readConfig } from '../../../src/run/config/config.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { type DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';

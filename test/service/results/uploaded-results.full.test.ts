@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { upstreamUploadKeyOf } from '../../../activities/task-file-keys.ts';
+import { upstreamUploadKeyOf } from '../../../activities/task-file-keys-and-deletion.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
 import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../../support/service/call-api.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { parsePayloadKeys } from '../../../src/temporal/connection/payload-keys.ts';
 import { taskWorkflowId } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { findPostgresUrl } from '../../../src/run/embedded/postgres/postgres-server.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';

@@ -8,7 +8,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { ensureSigningSecrets } from '../../../src/tasks/callbacks/signing-secrets.ts';
 import { openStore } from '../../../src/media/store/open-store.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { call } from '../../support/service/call-api.ts';
 import { createTestAccount, createTestEnvironment } from '../../support/service/test-service.ts';

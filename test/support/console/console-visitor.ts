@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import type { Role } from '../../../src/accounts/people/role.ts';
-import { clearedSessionCookie } from '../../../src/api/sign-in/session-cookie.ts';
+import { clearedSessionCookie } from '../../../src/api/sign-in/session-and-oidc-visit-cookies.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createUser, findUserByEmail } from '../../../src/accounts/people/users.ts';
@@ -178,7 +178,7 @@ export async function becomes<T>(what: string, read: () => Promise<T>, expected:
   await waitFor(what, isThere).catch(() => assert.deepEqual(last, expected, what));
 }
 
-/** The drafts of the playground that this browser keeps (src/console/features/playground/draft/draft-storage-key.ts); null without any. */
+/** The drafts of the playground that this browser keeps (src/console/features/playground/draft/draft-storage-key-and-deletion.ts); null without any. */
 export async function keptDrafts(page: Page): Promise<string | null> {
   return await page.evaluate<string | null>(`localStorage.getItem('console-drafts')`);
 }

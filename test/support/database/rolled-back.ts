@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import type pg from 'pg';
 import { type Database, databaseJoiningTransaction } from '../../../src/platform/database/database.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 
 /** Runs `work` in a transaction, whose clock stands still, so that limits of time are met exactly; then takes everything back. */
 export async function rolledBack(db: Database, work: (transaction: Database) => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-import type { WithModels } from '../../../src/catalogue/models/model.ts';
+import type { WithModels } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import type { OpenApiDescription } from '../../../src/api/docs/openapi-types-and-lookups.ts';
 import { operationSamples } from '../../../src/api/docs/operation-section.ts';
 import { referenceEntryOf } from '../../../src/api/docs/reference-page.ts';

@@ -1,4 +1,4 @@
-import { lockDataFolder } from '../../../src/run/embedded/data-folder.ts';
+import { lockDataFolder } from '../../../src/run/embedded/data-folder-lock-and-files.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { startPostgres } from '../../../src/run/embedded/postgres/postgres-server.ts';
 import { startTemporal } from '../../../src/run/embedded/temporal/temporal-server.ts';

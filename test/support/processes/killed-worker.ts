@@ -1,7 +1,7 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readConfig } from '../../../src/run/config/config.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { settingsWithNothingEmbedded } from '../../../src/run/config/settings-and-derived-values.ts';
+import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and

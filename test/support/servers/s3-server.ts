@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createResultStore, type ResultStore } from '../../../src/media/store/result-store.ts';
-import type { S3ClientSettings } from '../../../src/media/store/s3/s3-client.ts';
+import type { S3ClientSettings } from '../../../src/media/store/s3/s3-client-and-errors.ts';
 import { createS3Files } from '../../../src/media/store/s3/s3-files.ts';
 import { listens } from '../processes/listens.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';

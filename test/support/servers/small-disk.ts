@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, open, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '../../../src/platform/errors.ts';
+import { errorCode } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { waitFor } from '../wait-for.ts';
 
 /** Why no disk can be mounted here; false if one can. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';

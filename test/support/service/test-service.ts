@@ -3,14 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog, type Log } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
 import {
   settingsWithNothingEmbedded,
   type CompleteSettings,
-} from '../../../src/run/config/settings-and-derived-values.ts';
+} from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { type DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';

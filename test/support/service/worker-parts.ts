@@ -9,7 +9,7 @@ import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createFolderStore } from '../folder-store.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
-import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listProviderSwitches } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { listEndedAmong, touchGenerations } from '../../../src/tasks/task-rows.ts';
 import { silentEvents } from './metric-event-sinks.ts';
 import { modelsAt, providersOf } from '../tasks/fake-providers.ts';

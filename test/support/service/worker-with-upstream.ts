@@ -1,6 +1,6 @@
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { type FakeCatalogue, modelsAt, providersOf } from '../tasks/fake-providers.ts';

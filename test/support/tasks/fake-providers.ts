@@ -1,12 +1,12 @@
 import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { effectiveRules } from '../../../src/catalogue/models/input-rules.ts';
-import { defaultModels } from '../../../src/catalogue/models/model.ts';
+import { defaultModels } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import type { RunProvider, Provider } from '../../../src/providers/provider-contract.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import type { FrozenJobTerms } from '../../../src/providers/provider-contract.ts';
 import { providerWithTermsAndPoller } from '../../../src/providers/open-providers.ts';
-import { inputLimits, ratios, resolutions } from '../../../src/catalogue/input/declared-field-bounds.ts';
+import { inputLimits, ratios, resolutions } from '../../../src/catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 
 export type FakeTerms = Partial<Pick<FrozenJobTerms, 'failedJobs' | 'onLostJob' | 'onRefusedOutput' | 'cost'>>;

@@ -1,6 +1,6 @@
 import type { VideoFacts } from '../../../src/media/video/check-and-measure-video.ts';
 import type { NewTask, CreatorKeyOrPerson } from '../../../src/tasks/accept/acceptance-contract.ts';
-import { requestFingerprint } from '../../../src/tasks/accept/task-terms.ts';
+import { requestFingerprint } from '../../../src/tasks/accept/task-terms-and-request-fingerprint.ts';
 import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 import {
   type AmountsWithPriceName,
@@ -10,7 +10,7 @@ import {
 } from '../../../src/catalogue/prices/model-prices.ts';
 import { isFinalState, type Task, type TaskParam, type TaskResult } from '../../../src/catalogue/tasks/task.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
-import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { v7 as uuidv7 } from 'uuid';

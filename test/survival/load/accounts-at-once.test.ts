@@ -4,7 +4,7 @@ import pg from 'pg';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { bookCredits } from '../../../src/credits/ledger/ledger-entries.ts';
+import { bookCredits } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { listUnfinishedTasks } from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';
 import { defaultConnectionQueueLimits } from '../../../src/platform/database/connection-queue-limits.ts';
 import { createDatabase, type Database } from '../../../src/platform/database/database.ts';

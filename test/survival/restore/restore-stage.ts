@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { findBalanceAndThreshold } from '../../../src/credits/ledger/set-low-balance-threshold.ts';
+import { findBalanceAndThreshold } from '../../../src/credits/ledger/balance-and-low-balance-threshold.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { startCallbackReceiver } from '../../support/servers/callback-receiver.ts';
 import { createInstallation } from '../../support/service/test-installation.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { overwriteStoreAndNamespaceOwner } from '../../../src/media/store/store-and-namespace-ownership.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

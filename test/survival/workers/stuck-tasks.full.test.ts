@@ -6,7 +6,7 @@ import { createReconcileTasksActivity } from '../../../activities/maintenance/re
 import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
 import type { Task } from '../../../src/catalogue/tasks/task.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { CompleteSettings } from '../../../src/run/config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';
 import { countTasksWithFailingWorkflow } from '../../../src/tasks/list/unfinished-and-stuck-tasks.ts';

@@ -8,7 +8,7 @@ import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import type { NewTask } from '../../../src/tasks/accept/acceptance-contract.ts';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createDatabase, DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
-import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { listTaskEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

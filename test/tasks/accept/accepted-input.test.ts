@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { modelInputDeclarationSchema } from '../../../src/catalogue/input/model-input-declaration-schema.ts';
-import { defaultModels, type Model, indexModelsByName } from '../../../src/catalogue/models/model.ts';
+import {
+  defaultModels,
+  type Model,
+  indexModelsByName,
+} from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { describeFieldError } from '../../../src/platform/text/field-errors.ts';
 import { fieldsOfModel } from '../../../src/catalogue/input/task-input.ts';
 import { inputJsonSchema, sampleRequest } from '../../../src/tasks/accept/documented-task-request.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
-import { taskTerms } from '../../../src/tasks/accept/task-terms.ts';
+import { taskTerms } from '../../../src/tasks/accept/task-terms-and-request-fingerprint.ts';
 
 const [standard] = defaultModels;
 assert.ok(standard);

@@ -11,7 +11,7 @@ import { moderateCreate } from '../../../src/tasks/accept/order-task.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
-import { createUncertainCreateRefunder } from '../../../src/tasks/accept/uncertain-creates.ts';
+import { createUncertainCreateRefunder } from '../../../src/tasks/accept/refund-uncertain-creates.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { eventsInto } from '../../support/service/metric-event-sinks.ts';
 import { holdAt, settledOrBlocked } from '../../support/database/held-statement.ts';

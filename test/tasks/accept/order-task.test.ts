@@ -2,7 +2,7 @@ import { standardModelInput } from '../../../src/catalogue/input/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
-import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 import { standardPrice } from '../../support/tasks/tasks.ts';

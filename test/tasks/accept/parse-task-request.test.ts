@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { maxFieldErrors } from '../../../src/platform/text/field-errors.ts';
-import { defaultModels, indexModelsByName } from '../../../src/catalogue/models/model.ts';
+import { defaultModels, indexModelsByName } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { createTaskRequestParser } from '../../../src/tasks/accept/parse-task-request.ts';
 import type { TaskParam } from '../../../src/catalogue/tasks/task.ts';
 

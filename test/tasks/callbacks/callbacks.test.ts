@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { recordedErrorKind, recordedError } from '../../../src/tasks/callbacks/receiver-error.ts';
-import { ordinaryScopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { assertSince } from '../../support/assert-since.ts';

@@ -10,7 +10,7 @@ import { createUser } from '../../../src/accounts/people/users.ts';
 import { createOneTimeLink } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import {
   closeAccountAs,
   closeOwnAccount,

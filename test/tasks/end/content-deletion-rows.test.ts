@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import {
   clearContentAndListLeftoverJobs,
   deleteExpiredContent,
@@ -15,7 +15,7 @@ import {
   listOwedDeletions,
 } from '../../../src/tasks/end/content-deletion-rows.ts';
 import { deletedMessage } from '../../../src/tasks/end/content-placeholders.ts';
-import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

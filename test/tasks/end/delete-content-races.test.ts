@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { deleteTaskContentInDatabase } from '../../../src/tasks/end/content-deletion-rows.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { requestRedelivery, recordDeliveryAttempt } from '../../../src/tasks/callbacks/deliveries.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { watchComfyGraphs } from '../../../src/tasks/jobs/close-unfit-comfy-pools.ts';
-import { holdPoolForOperator, listPools, startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
+import { holdPoolForOperator, listPools, startCooldown } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { startFakeComfyui } from '../../fakes/comfy/comfyui.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';
 import { recordLog } from '../../support/log-lines.ts';

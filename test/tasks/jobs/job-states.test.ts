@@ -17,7 +17,11 @@ import {
   jobStateTable,
 } from '../../../src/tasks/jobs/job-states.ts';
 import { costBases, type JobRowKey } from '../../../src/tasks/jobs/provider-jobs.ts';
-import { cooldownReasons, providerSwitchPositions, takesSlotSql } from '../../../src/tasks/jobs/provider-pools.ts';
+import {
+  cooldownReasons,
+  providerSwitchPositions,
+  takesSlotSql,
+} from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

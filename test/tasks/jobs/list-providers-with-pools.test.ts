@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import { listPools, type PoolState, type StoredSwitch } from '../../../src/tasks/jobs/provider-pools.ts';
+import { listPools, type PoolState, type StoredSwitch } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { readProviderStatuses } from '../../../src/tasks/jobs/list-providers-with-pools.ts';
 import { modelsAt } from '../../support/tasks/fake-providers.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { CatalogueModel } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { listModelTroubles } from '../../../src/tasks/jobs/model-trouble.ts';
 import { ago, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';

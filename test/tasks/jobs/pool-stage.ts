@@ -1,7 +1,7 @@
 import { after, before, beforeEach } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { intendReservedJob } from '../../../src/tasks/jobs/job-creates.ts';
-import { startCooldown } from '../../../src/tasks/jobs/provider-pools.ts';
+import { startCooldown } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { type Admission, reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { endProviderJob } from '../../../src/tasks/jobs/job-ends.ts';
-import { closeBreaker, listPools, startCooldown, setProviderSwitchAs } from '../../../src/tasks/jobs/provider-pools.ts';
+import {
+  closeBreaker,
+  listPools,
+  startCooldown,
+  setProviderSwitchAs,
+} from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { poolStage, provider } from './pool-stage.ts';
 
 const actor = { kind: 'command_line', name: 'ada' } as const;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { listClaimedJobs, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { endProviderJob, freeSlotAndRecordCost, recordLeftoverJobEnd } from '../../../src/tasks/jobs/job-ends.ts';
-import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools.ts';
+import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import { type Admission, reserveSlot, sweepSlots } from '../../../src/tasks/jobs/slots.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { touchGenerations } from '../../../src/tasks/task-rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import type { StatementRunner } from '../../../src/platform/database/statement.ts';
+import type { StatementRunner } from '../../../src/platform/database/declare-statements.ts';
 import { listExpiredMedia, markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import {
   countTasksWithFailingWorkflow,

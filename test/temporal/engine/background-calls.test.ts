@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import type { WorkflowEngine } from '../../../src/catalogue/tasks/workflow-engine.ts';
-import { owedDeliveryIds } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { owedDeliveryIds } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { createBackgroundCalls, createBackgroundEngineCalls } from '../../../src/temporal/engine/background-calls.ts';
 import { waitFor } from '../../support/wait-for.ts';
 

@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { taskEventId } from '../../../src/tasks/end/task-end-event-ids.ts';
+import { taskEventId } from '../../../src/tasks/end/task-end-event-and-delivery-ids.ts';
 import { deleteTaskHistories } from '../../../src/temporal/engine/delete-task-histories.ts';
 
 /** gRPC's NOT_FOUND, as the connection of the client throws it. */

@@ -1,4 +1,4 @@
-import type { Rate, RateLeft } from '../../../platform/timing/rate.ts';
+import type { Rate, RateLeft } from '../../../platform/timing/parse-rate-and-rate-left.ts';
 
 // The fields of draft-ietf-httpapi-ratelimit-headers-10.
 

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../request-context-and-responses.ts';
 import { HttpError } from '../http-error.ts';
-import type { Caller } from '../../../accounts/keys/scopes-and-caller.ts';
-import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/rate.ts';
+import type { Caller } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
+import { type Rate, rateLeft, type RateLeft } from '../../../platform/timing/parse-rate-and-rate-left.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
 /** Allows for passkeys, whose sign-in takes two requests, and for the people of an office, who share one address. */

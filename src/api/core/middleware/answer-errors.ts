@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { errorShapeOfPath } from '../../dialects/shapes.ts';
-import { describeErrorForLog } from '../../../platform/errors.ts';
+import { describeErrorForLog } from '../../../platform/setup-errors-and-error-messages.ts';
 import { answerEnvelope, answerJson, type Context, type AppMiddleware } from '../request-context-and-responses.ts';
 import { type HttpError } from '../http-error.ts';
 import { replaceIfDiskIsFull, toHttpError } from '../to-http-error.ts';

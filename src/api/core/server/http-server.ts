@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { describeErrorForLog } from '../../../platform/errors.ts';
+import { describeErrorForLog } from '../../../platform/setup-errors-and-error-messages.ts';
 import { maxHeaderBytes } from '../request-sizes.ts';
 import { callWhenBodyIsLate } from './body-time-limit.ts';
 import { type HttpExchange, refuseConnection } from './refuse-connection.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isObject } from '../../../platform/text/json.ts';
 import { maxFieldErrors } from '../../../platform/text/field-errors.ts';
-import { isStorableText, notStorableTextMessage } from '../../../catalogue/input/request-texts-and-urls.ts';
+import { isStorableText, notStorableTextMessage } from '../../../catalogue/input/url-schema-and-text-checks.ts';
 import type { Context } from '../request-context-and-responses.ts';
 import { HttpError, invalidRequest } from '../http-error.ts';
-import { requireTypeAndGetSize, readBodyBytes, readJson, refuseProtoField } from './read-and-check-body.ts';
+import { requireTypeAndGetSize, readBodyBytes, readJson, refuseProtoField } from './read-or-save-body-within-limits.ts';
 
 /** Room for one image of the largest size as a data URL, and for the rest of the request. */
 export const maxInlineBytes = 16 * 1024 * 1024;

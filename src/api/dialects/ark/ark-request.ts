@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { oneLineTextField } from '../../core/request-fields.ts';
-import { type Model, type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model.ts';
+import {
+  type Model,
+  type ModelsByName,
+  modelNameFromAlias,
+} from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import { type FieldName, isNumberOrBooleanField } from '../../../catalogue/input/task-input.ts';
 import { arkFieldOfCommand } from '../../../catalogue/models/text-commands.ts';
 import type { FieldError } from '../../../platform/text/field-errors.ts';

@@ -5,7 +5,7 @@ import { oneOf } from '../../core/request-fields.ts';
 import type { LinkSigner } from '../../tasks/task-view.ts';
 import { strictQuery, textParameter, wholeNumberParameter } from '../../core/query-parameters.ts';
 import { signVideoAndLastFrameLinks } from '../../../media/store/signed-link.ts';
-import { modelNameFromAlias } from '../../../catalogue/models/model.ts';
+import { modelNameFromAlias } from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import { readNumberedPage } from '../../../tasks/list/numbered-task-pages.ts';
 import { taskRecord } from '../../../tasks/public-record.ts';
 import type { Task } from '../../../catalogue/tasks/task.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { requestedNameOrAlias, type ModelsByName } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias, type ModelsByName } from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 
 export const arkStatuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const;

@@ -1,6 +1,10 @@
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldError, maxFieldErrors } from '../../../platform/text/field-errors.ts';
-import { type ModelsByName, modelNameFromAlias, modelNamesAndAliases } from '../../../catalogue/models/model.ts';
+import {
+  type ModelsByName,
+  modelNameFromAlias,
+  modelNamesAndAliases,
+} from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import { unknownModelMessage } from '../../../catalogue/input/spelling-suggestions.ts';
 import {
   fieldsOfModel,

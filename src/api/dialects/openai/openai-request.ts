@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model.ts';
+import { type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import { isObject } from '../../../platform/text/json.ts';
 import { type FieldName, inputFieldNames, type ModelInput } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
@@ -9,7 +9,7 @@ import {
   withoutEmptyAndIgnoredFields,
   translateGivenFields,
 } from '../translate-fields.ts';
-import { clientPathsOf, type FieldsWithErrors, readFrames, readReferences } from '../media-reference.ts';
+import { clientPathsOf, type FieldsWithErrors, readFrames, readReferences } from '../read-frames-and-references.ts';
 import { readSize } from '../video-size.ts';
 
 const anything = z.unknown().optional();

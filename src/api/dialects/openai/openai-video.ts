@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WithCatalogueGetter } from '../../../catalogue/file/catalogue-schema-and-types.ts';
-import { requestedNameOrAlias } from '../../../catalogue/models/model.ts';
+import { requestedNameOrAlias } from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import type { TaskRecord } from '../../../tasks/public-record.ts';
 import { replayedField } from '../create-video.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';

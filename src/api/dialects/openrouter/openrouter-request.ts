@@ -1,10 +1,16 @@
 import { z } from 'zod';
-import { type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model.ts';
-import type { Resolution } from '../../../catalogue/input/declared-field-bounds.ts';
+import { type ModelsByName, modelNameFromAlias } from '../../../catalogue/models/model-type-and-name-lookup.ts';
+import type { Resolution } from '../../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import type { FieldName } from '../../../catalogue/input/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { duplicateSpellingErrors, scalarFromText, translateGivenFields } from '../translate-fields.ts';
-import { frameTypes, type FieldFromMediaList, clientPathsOf, readFrames, readReferences } from '../media-reference.ts';
+import {
+  frameTypes,
+  type FieldFromMediaList,
+  clientPathsOf,
+  readFrames,
+  readReferences,
+} from '../read-frames-and-references.ts';
 import { readSize } from '../video-size.ts';
 
 const text = z.string({ error: 'must be a string' }).nullish();

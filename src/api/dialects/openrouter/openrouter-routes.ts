@@ -23,12 +23,16 @@ import {
   openRouterCallbackHeaders,
   presentOpenRouterVideo,
   openRouterVideoSchema,
-} from './openrouter-video.ts';
-import { requestedNameOrAlias, type Model, type ModelsByName } from '../../../catalogue/models/model.ts';
+} from './openrouter-video-and-callback.ts';
+import {
+  requestedNameOrAlias,
+  type Model,
+  type ModelsByName,
+} from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import { standardPriceName } from '../../../catalogue/prices/model-prices.ts';
-import { durationsOf } from '../../../catalogue/input/declared-field-bounds.ts';
+import { durationsOf } from '../../../catalogue/input/resolutions-ratios-and-field-bounds.ts';
 import { mapSizesToFields } from '../video-size.ts';
-import { fieldByFrameType, frameTypes } from '../media-reference.ts';
+import { fieldByFrameType, frameTypes } from '../read-frames-and-references.ts';
 
 const texts = z.array(z.string());
 

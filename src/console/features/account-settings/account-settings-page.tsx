@@ -2,7 +2,7 @@ import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
 import { DownloadButton } from '../../ui/controls/download-button.tsx';
-import { Card, Page } from '../../ui/page-layout.tsx';
+import { Card, Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { accountSettingsText as text, ClosingEffects } from './account-settings-text.tsx';
 import { RenameCard } from './rename-card.tsx';
 

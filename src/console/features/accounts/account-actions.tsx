@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/controls/icons.ts';
 import { Menu } from '../../ui/controls/menu.tsx';

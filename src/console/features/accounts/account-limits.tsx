@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { CheckField, TextField } from '../../ui/forms/field.tsx';
+import { CheckField, TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Card, Facts } from '../../ui/page-layout.tsx';
+import { Card, Facts } from '../../ui/page-card-facts-and-tiles.tsx';
 import { accountsText } from './accounts-text.ts';
 
 /** The limits of unfinished tasks and of the rate of new ones. */

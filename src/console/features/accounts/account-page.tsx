@@ -8,9 +8,9 @@ import { useUrlParameters, useChoiceInUrl } from '../../ui/lists/filter-bar-and-
 import { Building2 } from '../../ui/controls/icons.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
-import { Page, Tiles } from '../../ui/page-layout.tsx';
+import { Page, Tiles } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TabLinks } from '../../ui/controls/tab-links.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import { ExactTime } from '../../ui/times-and-durations.tsx';
 import { DetailPage } from '../../ui/lists/detail-page.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { PurchaseList } from '../payments/purchases.tsx';

@@ -3,13 +3,13 @@ import type { Query } from '../../api/call.ts';
 import { operatorPaths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { choiceFilter, type Filter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Building2, Plus } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';
 

@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import type { Me } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/api-problem-and-words.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { Segmented, TextArea, TextField } from '../../ui/forms/field.tsx';
+import { Segmented, TextArea, TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Megaphone } from '../../ui/controls/icons.ts';
 import { ErrorBox } from '../../ui/feedback/notice-and-error-box.tsx';
-import { datetimeLocalValue, useNow } from '../../ui/time.tsx';
+import { datetimeLocalValue, useNow } from '../../ui/times-and-durations.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { announcementText } from './announcement-text.ts';
 

@@ -1,6 +1,6 @@
 import type { OperatorAction } from '../../api/contract.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { formatExactTime } from '../../ui/time.tsx';
+import { formatExactTime } from '../../ui/times-and-durations.tsx';
 import { isObject, type InputValues } from '../models/field-schema-helpers.ts';
 import { auditText, detailNames } from './audit-text.ts';
 

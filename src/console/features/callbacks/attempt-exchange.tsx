@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { DeliveryAttempt } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOperatorPage } from '../../api/session.ts';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 type AttemptProps = {

@@ -2,7 +2,7 @@ import type { Callback, OperatorCallback } from '../../api/contract.ts';
 import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { type Column, Table } from '../../ui/lists/table.tsx';
-import { formatDuration, Time } from '../../ui/time.tsx';
+import { formatDuration, Time } from '../../ui/times-and-durations.tsx';
 import { AttemptExchange } from './attempt-exchange.tsx';
 import { callbacksText as text, callbackStateWordAndTone } from './callbacks-text.ts';
 import './callbacks.css';

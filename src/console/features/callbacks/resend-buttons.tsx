@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import { useIsOperatorPage, useNotAllowedReason } from '../../api/session.ts';
 import { ActionButton } from '../../ui/forms/action-dialog.tsx';
-import { SelectField } from '../../ui/forms/field.tsx';
+import { SelectField } from '../../ui/forms/form-fields.tsx';
 import { RotateCw } from '../../ui/controls/icons.ts';
 import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
-import { dayMs } from '../../ui/time.tsx';
+import { dayMs } from '../../ui/times-and-durations.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 /** Needs no confirmation, because a receiver recognizes a duplicate by its `webhook-id`. */

@@ -1,11 +1,11 @@
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { useNotAllowedReason } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Send } from '../../ui/controls/icons.ts';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
-import { Card } from '../../ui/page-layout.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 /** Sends one signed example to any URL, so that a receiver can be tried before it matters. */

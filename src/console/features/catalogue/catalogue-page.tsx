@@ -1,12 +1,12 @@
 import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Badge } from '../../ui/controls/badge.tsx';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { creditPriceWords, formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
-import { Card, Facts, Page } from '../../ui/page-layout.tsx';
+import { Card, Facts, Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { formatDuration, ExactTime, Time, useNow } from '../../ui/time.tsx';
+import { formatDuration, ExactTime, Time, useNow } from '../../ui/times-and-durations.tsx';
 import { currentAndAnnouncedAmounts } from '../prices/price-names-and-amounts.tsx';
 import { catalogueText } from './catalogue-text.ts';
 

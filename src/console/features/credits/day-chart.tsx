@@ -1,8 +1,8 @@
 import type { UsageDay } from '../../api/contract.ts';
 import { BarChart, type Series } from '../../ui/charts/bar-chart.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Card } from '../../ui/page-layout.tsx';
-import { dayMs } from '../../ui/time.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
+import { dayMs } from '../../ui/times-and-durations.tsx';
 import { creditsText } from './credits-text.ts';
 import './credits.css';
 

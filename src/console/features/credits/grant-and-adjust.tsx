@@ -1,7 +1,7 @@
 import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { Plus, Scale } from '../../ui/controls/icons.ts';
 import { creditsText } from './credits-text.ts';

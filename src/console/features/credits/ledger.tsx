@@ -5,7 +5,7 @@ import { Coins } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { SignedAmount, formatNumber, PriceNameUnlessStandard } from '../../ui/number-formats.tsx';
 import type { Column } from '../../ui/lists/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { creditsText, ledgerKindWord } from './credits-text.ts';
 

@@ -1,9 +1,9 @@
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Card } from '../../ui/page-layout.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { lowBalanceText as text } from './credits-text.ts';
 

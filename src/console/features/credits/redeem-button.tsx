@@ -1,6 +1,6 @@
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { creditsText } from './credits-text.ts';
 

@@ -1,4 +1,4 @@
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { capsText } from './credits-text.ts';
 
 const periods = ['day', 'month', 'total'] as const;

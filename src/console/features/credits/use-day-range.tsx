@@ -1,6 +1,6 @@
-import { FilterSelect } from '../../ui/forms/field.tsx';
+import { FilterSelect } from '../../ui/forms/form-fields.tsx';
 import { useChoiceInUrl } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
-import { dayMs, useNow } from '../../ui/time.tsx';
+import { dayMs, useNow } from '../../ui/times-and-durations.tsx';
 import { creditsText } from './credits-text.ts';
 
 const spans = ['7', '30', '90'] as const;

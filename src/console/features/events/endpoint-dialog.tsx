@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { EventEndpoint } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { CheckList, TextField } from '../../ui/forms/field.tsx';
+import { CheckList, TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { type EventType, eventsText as text, eventTypes, eventTypeWords } from './events-text.ts';
 

@@ -8,10 +8,10 @@ import { InfoDialog } from '../../ui/forms/dialog.tsx';
 import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Bell, RotateCw } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Facts } from '../../ui/page-layout.tsx';
+import { Facts } from '../../ui/page-card-facts-and-tiles.tsx';
 import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
 import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
-import { ExactTime, Time } from '../../ui/time.tsx';
+import { ExactTime, Time } from '../../ui/times-and-durations.tsx';
 import { callbacksText, callbackStateWordAndTone } from '../callbacks/callbacks-text.ts';
 import {
   Attempts,

@@ -1,6 +1,6 @@
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
-import { Page } from '../../ui/page-layout.tsx';
+import { Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { ResendFailedDeliveriesButton } from '../callbacks/resend-buttons.tsx';
 import { SigningSecret } from '../callbacks/signing-secret.tsx';
 import { EndpointCard } from './endpoint-card.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';
-import { SelectField } from '../../ui/forms/field.tsx';
+import { SelectField } from '../../ui/forms/form-fields.tsx';
 import { TestDeliveryOutcome } from '../callbacks/test-callback-card.tsx';
 import { type EventType, eventsText as text, eventTypes, eventTypeWords } from './events-text.ts';
 

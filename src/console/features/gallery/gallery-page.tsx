@@ -12,8 +12,8 @@ import {
   useFilters,
 } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { Images, SearchX, Star } from '../../ui/controls/icons.ts';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Page } from '../../ui/page-layout.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
+import { Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { Pager } from '../../ui/lists/pager.tsx';
 import { galleryText } from './gallery-text.ts';
 import { VideoGrid, VideoGridSkeleton } from './video-grid.tsx';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Plus, X } from '../../ui/controls/icons.ts';
 import { galleryText } from './gallery-text.ts';
 

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import type { ShareLink } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { CheckField, Segmented, TextField } from '../../ui/forms/field.tsx';
+import { CheckField, Segmented, TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
-import { ReadErrorBox } from '../../ui/feedback/loaded.tsx';
+import { ReadErrorBox } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
 import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
-import { dayMs, ExactTime, datetimeLocalValue, useNow } from '../../ui/time.tsx';
+import { dayMs, ExactTime, datetimeLocalValue, useNow } from '../../ui/times-and-durations.tsx';
 import { galleryText } from './gallery-text.ts';
 
 const minuteMs = 60_000;

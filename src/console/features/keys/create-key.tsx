@@ -1,14 +1,14 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes, type Scope, scopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { CheckField, CheckList, SelectField, TextField } from '../../ui/forms/field.tsx';
+import { CheckField, CheckList, SelectField, TextField } from '../../ui/forms/form-fields.tsx';
 import { Fold } from '../../ui/controls/fold.tsx';
 import { useClaimedFieldError, useFields } from '../../ui/forms/form.tsx';
 import { Plus } from '../../ui/controls/icons.ts';
-import { dayMs } from '../../ui/time.tsx';
+import { dayMs } from '../../ui/times-and-durations.tsx';
 import { CapFields, parseCapFields, emptyCapFieldValues } from '../credits/spend-cap-fields.tsx';
 import { NewKeySecretDialog } from './rotate-and-revoke-key.tsx';
 import type { OptionalAccountProps } from './key-state.ts';

@@ -1,4 +1,4 @@
-import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/scopes-and-caller.ts';
+import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { accountPages } from '../../pages.ts';
 import { Badge, StateWithDot } from '../../ui/controls/badge.tsx';
@@ -6,7 +6,7 @@ import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { KeyActions } from './rotate-and-revoke-key.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';

@@ -1,6 +1,6 @@
 import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
-import { Page } from '../../ui/page-layout.tsx';
+import { Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { CreateKeyButton } from './create-key.tsx';
 import { KeyList } from './key-list.tsx';
 import { keysText } from './keys-text.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '../../../accounts/keys/scopes-and-caller.ts';
+import type { Scope } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 
 /** Every text of the pages about API keys. */
 export const keysText = {

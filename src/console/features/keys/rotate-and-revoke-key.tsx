@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
-import { SelectField } from '../../ui/forms/field.tsx';
+import { SelectField } from '../../ui/forms/form-fields.tsx';
 import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { type OptionalAccountProps, keyStateOf } from './key-state.ts';
 import { keysText } from './keys-text.ts';

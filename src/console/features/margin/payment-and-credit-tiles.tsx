@@ -1,7 +1,7 @@
 import { sectionTitle } from '../../../credits/reports/statement-section-titles.ts';
 import type { Answer } from '../../api/call.ts';
 import { formatCredits, formatMicros, formatMinorUnits } from '../../ui/number-formats.tsx';
-import { Tiles } from '../../ui/page-layout.tsx';
+import { Tiles } from '../../ui/page-card-facts-and-tiles.tsx';
 import { marginText } from './margin-text.ts';
 import './margin.css';
 

@@ -3,7 +3,7 @@ import type { Overview } from '../../api/contract.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
 import { accountPaths } from '../../paths.ts';
 import { Check } from '../../ui/controls/icons.ts';
-import { Card } from '../../ui/page-layout.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { accountOverviewText } from './overview-text.ts';
 import './overview.css';
 

@@ -4,13 +4,13 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { operatorPaths } from '../../paths.ts';
 import { formatCredits, formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
-import { Card, Facts, Page, Tiles } from '../../ui/page-layout.tsx';
-import { formatDuration } from '../../ui/time.tsx';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { Card, Facts, Page, Tiles } from '../../ui/page-card-facts-and-tiles.tsx';
+import { formatDuration } from '../../ui/times-and-durations.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
 import { percent } from '../trends/percent.ts';
 import { TrendsSection } from '../trends/trends-section.tsx';
-import { FailuresByCodeCard, LedgerAuditCard } from './operator-overview-cards.tsx';
+import { FailuresByCodeCard, LedgerAuditCard } from './failures-and-ledger-audit-cards.tsx';
 import { operatorOverviewText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 

@@ -5,7 +5,7 @@ import { operatorPaths } from '../../paths.ts';
 import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { formatDuration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/times-and-durations.tsx';
 import { runningOfLimitWords } from '../providers/providers-text.ts';
 import {
   healthyPoolWordAndTone,

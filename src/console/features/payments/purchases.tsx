@@ -7,7 +7,7 @@ import { CreditCard, ExternalLink } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { formatCredits, formatMinorUnits } from '../../ui/number-formats.tsx';
 import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TestModeNotice, useCreditPackages } from './buy-credits.tsx';
 import { paymentsText as text, wordAndToneOfPurchase } from './payments-text.ts';

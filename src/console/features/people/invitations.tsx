@@ -2,7 +2,7 @@ import type { Answer } from '../../api/call.ts';
 import { X } from '../../ui/controls/icons.ts';
 import { ImmediateActionButton } from '../../ui/forms/immediate-action-button.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';

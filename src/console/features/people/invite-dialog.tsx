@@ -2,13 +2,13 @@ import { useState } from 'preact/hooks';
 import { type Role, roles } from '../../../accounts/people/role.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton, InfoDialog } from '../../ui/forms/dialog.tsx';
-import { CheckField, Field, Segmented, TextField } from '../../ui/forms/field.tsx';
+import { CheckField, Field, Segmented, TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { UserPlus } from '../../ui/controls/icons.ts';
 import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { roleRights } from './role-rights.ts';
 import { roleWords } from './role-text.ts';
-import { AccountSearch } from '../accounts/account-search.tsx';
+import { AccountSearch } from '../accounts/account-search-and-filter.tsx';
 import { peopleText } from './people-text.ts';
 
 const choices = roles.map((value) => ({ value, label: roleWords[value] }));

@@ -1,7 +1,7 @@
 import type { Account } from '../../api/contract.ts';
 import { Users } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { roleWord } from './role-text.ts';
 import { InviteButton } from './invite-dialog.tsx';
 import { membersText } from './members-text.ts';

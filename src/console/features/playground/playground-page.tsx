@@ -4,27 +4,27 @@ import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useNotAllowedReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
-import { Card, Page } from '../../ui/page-layout.tsx';
-import { useNow } from '../../ui/time.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
+import { Card, Page } from '../../ui/page-card-facts-and-tiles.tsx';
+import { useNow } from '../../ui/times-and-durations.tsx';
 import { isLive, useParallelTasks } from '../tasks/detail/use-task.ts';
 import { maxVariants, taskRequestOf } from './draft/draft.ts';
 import { PromptHistoryCard } from './results/prompt-history-card.tsx';
-import { inputFieldsOf } from './form/input-schema.ts';
-import { useProgressTitleAndNotify } from './results/notify-when-done.tsx';
-import { usePendingMedia } from './media/pending-media.ts';
+import { inputFieldsOf } from './form/form-fields-from-input-schema.ts';
+import { useProgressTitleAndNotify } from './results/notify-when-done-and-progress-title.tsx';
+import { usePendingMedia } from './media/use-pending-media.ts';
 import { PlaygroundForm } from './form/playground-form.tsx';
 import { playgroundText } from './playground-text.ts';
 import { requestSamples } from './request-samples.ts';
 import { PlaygroundResults } from './results/playground-results.tsx';
 import { useDraft } from './draft/use-draft.ts';
-import { useLoadUploadPreviews } from './media/upload-previews.ts';
+import { useLoadUploadPreviews } from './media/upload-previews-and-expiry.ts';
 import {
   type AcceptedVariant,
   type VariantBatchResult,
   type NotAcceptedVariant,
   useCreateVariantTasks,
-} from './use-create-variant-tasks.ts';
+} from './use-create-and-retry-variant-tasks.ts';
 import { variantsOf } from './form/variants.ts';
 
 const noModels: readonly Model[] = [];

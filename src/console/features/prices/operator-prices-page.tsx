@@ -1,11 +1,11 @@
 import type { Account, ModelPrice } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Page } from '../../ui/page-layout.tsx';
+import { Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { ExactTime, useNow } from '../../ui/time.tsx';
+import { ExactTime, useNow } from '../../ui/times-and-durations.tsx';
 import { actionColumnProps } from '../../ui/lists/table.tsx';
 import {
   ShortCreditAmounts,

@@ -6,9 +6,9 @@ import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-butt
 import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { creditPriceWords } from '../../ui/number-formats.tsx';
-import { Card } from '../../ui/page-layout.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { actionColumnProps, type Column } from '../../ui/lists/table.tsx';
-import { ExactTime, formatExactTime } from '../../ui/time.tsx';
+import { ExactTime, formatExactTime } from '../../ui/times-and-durations.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { ShortCreditAmounts, ModelAndPriceName } from './price-names-and-amounts.tsx';

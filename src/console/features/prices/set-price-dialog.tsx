@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { Segmented, TextField } from '../../ui/forms/field.tsx';
+import { Segmented, TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';
 import { creditPriceWords } from '../../ui/number-formats.tsx';
-import { formatExactTime } from '../../ui/time.tsx';
+import { formatExactTime } from '../../ui/times-and-durations.tsx';
 import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { currentAndAnnouncedAmounts, type PriceWithModel } from './price-names-and-amounts.tsx';
 import { pricesText } from './prices-text.ts';

@@ -1,7 +1,7 @@
 import type { Provider } from '../../api/contract.ts';
 import type { WordAndTone } from '../../ui/controls/words-and-tones.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { formatDuration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/times-and-durations.tsx';
 
 /** Every text about providers. */
 export const providersText = {

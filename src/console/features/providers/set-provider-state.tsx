@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Provider } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
-import { Segmented } from '../../ui/forms/field.tsx';
+import { Segmented } from '../../ui/forms/form-fields.tsx';
 import { auditReasonHint } from '../audit/audit-reason-hint.ts';
 import { providersText, providerStateNames, describeProviderState } from './providers-text.ts';
 

@@ -1,12 +1,12 @@
 import type { ProviderTest } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/api-problem-and-words.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
 import { StateWithDot } from '../../ui/controls/badge.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { ErrorBox } from '../../ui/feedback/notice-and-error-box.tsx';
-import { Facts } from '../../ui/page-layout.tsx';
-import { formatDuration } from '../../ui/time.tsx';
+import { Facts } from '../../ui/page-card-facts-and-tiles.tsx';
+import { formatDuration } from '../../ui/times-and-durations.tsx';
 import { describeTestOutcome, providersText } from './providers-text.ts';
 
 export function TestProviderConnectionButton({ provider }: { readonly provider: string }) {

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import { useMe } from '../../api/session.ts';
 import { operatorPaths, accountPaths } from '../../paths.ts';
-import { Card, Facts } from '../../ui/page-layout.tsx';
+import { Card, Facts } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { roleWord } from '../people/role-text.ts';
 import { PersonalPage } from './personal-page-frame.tsx';

@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../../api/account-context.ts';
 import { personalNav } from '../../shell/nav.ts';
-import { Page } from '../../ui/page-layout.tsx';
+import { Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TabLinks } from '../../ui/controls/tab-links.tsx';
 import { securityText } from './security-text.ts';
 

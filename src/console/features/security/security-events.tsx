@@ -1,7 +1,7 @@
 import { ScrollText } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
-import { Card } from '../../ui/page-layout.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
+import { ExactTime } from '../../ui/times-and-durations.tsx';
 import { deviceNameOf } from './device-name.ts';
 import { securityEventLabel, securityText } from './security-text.ts';
 

@@ -1,9 +1,9 @@
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { Button } from '../../ui/controls/button.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
-import { Card } from '../../ui/page-layout.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { toast } from '../../ui/feedback/toast.tsx';
 import { PersonalPage } from './personal-page-frame.tsx';
 import { Passkeys } from './passkeys.tsx';

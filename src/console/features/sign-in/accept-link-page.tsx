@@ -1,14 +1,14 @@
 import { useEffect } from 'preact/hooks';
 import type { SendAnswer } from '../../api/call.ts';
-import { failureOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/api-problem-and-words.ts';
 import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { signInPaths } from '../../paths.ts';
 import { SignedOutFrame, SignedOutSkeleton } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { ErrorBox, Notice } from '../../ui/feedback/notice-and-error-box.tsx';
-import { useBeginSessionAndNavigate } from './page-after-sign-in.ts';
+import { useBeginSessionAndNavigate } from './begin-session-and-page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 type OneTimeLink = SendAnswer<'/api/console/v1/links/show'>;

@@ -1,17 +1,17 @@
 import { Redirect, useSearch } from 'wouter-preact';
 import { type Answer, queryStringOf } from '../../api/call.ts';
 import { signInWithPasskey } from '../../api/browser-passkeys.ts';
-import { failureOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/api-problem-and-words.ts';
 import { useSudoAction, useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
 import { SignedOutFrame, SignedOutLoadingOrError } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Fingerprint } from '../../ui/controls/icons.ts';
 import { ErrorBox, Notice } from '../../ui/feedback/notice-and-error-box.tsx';
-import { pageAfterSignIn, useBeginSessionAndNavigate } from './page-after-sign-in.ts';
+import { pageAfterSignIn, useBeginSessionAndNavigate } from './begin-session-and-page-after-sign-in.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 export function SignInPage() {

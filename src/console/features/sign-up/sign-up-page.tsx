@@ -4,7 +4,7 @@ import { useRead, useSend } from '../../api/read-and-send-hooks.ts';
 import { signInPaths } from '../../paths.ts';
 import { SignedOutFrame, SignedOutLoadingOrError } from '../../shell/signed-out-frame.tsx';
 import { Button, LinkButton } from '../../ui/controls/button.tsx';
-import { TextField } from '../../ui/forms/field.tsx';
+import { TextField } from '../../ui/forms/form-fields.tsx';
 import { Form, useFields } from '../../ui/forms/form.tsx';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { signUpText as text } from './sign-up-text.ts';

@@ -5,7 +5,7 @@ import { labelOrName } from '../../ui/controls/words-and-tones.ts';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { SecretShownOnceDialog } from '../../ui/forms/secret-shown-once-dialog.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/times-and-durations.tsx';
 import { actionColumnProps } from '../../ui/lists/table.tsx';
 import { peopleText } from '../people/people-text.ts';
 import { signUpText as text } from './sign-up-text.ts';

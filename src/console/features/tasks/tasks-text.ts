@@ -1,5 +1,5 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
-import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-code.ts';
+import { outcomeOfFailCode, type FailOutcome } from '../../../catalogue/tasks/fail-codes-and-outcomes.ts';
 import { wordAndToneOf } from '../../ui/controls/words-and-tones.ts';
 import { type WordAndTone } from '../../ui/controls/words-and-tones.ts';
 import { type Tone } from '../../ui/controls/words-and-tones.ts';

@@ -3,11 +3,11 @@ import { Empty } from '../../ui/feedback/empty.tsx';
 import { Server } from '../../ui/controls/icons.ts';
 import { LineChart } from '../../ui/charts/line-chart.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Card } from '../../ui/page-layout.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { formatDuration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/times-and-durations.tsx';
 import { seriesColorVariables } from '../credits/day-chart.tsx';
-import { bucketNames } from './bucket-names.ts';
+import { bucketNames } from './trend-ranges-and-bucket-labels.ts';
 import { percent } from './percent.ts';
 import { trendsText } from './trends-text.ts';
 

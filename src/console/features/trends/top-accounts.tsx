@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Trends } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
-import { FilterSelect } from '../../ui/forms/field.tsx';
+import { FilterSelect } from '../../ui/forms/form-fields.tsx';
 import { Building2 } from '../../ui/controls/icons.ts';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';

@@ -1,7 +1,7 @@
-import { Card } from '../../ui/page-layout.tsx';
+import { Card } from '../../ui/page-card-facts-and-tiles.tsx';
 import { Skeleton } from '../../ui/feedback/skeleton.tsx';
 import { StackedDaysChartAndTable } from '../credits/day-chart.tsx';
-import type { UsageReport } from './usage-models.tsx';
+import type { UsageReport } from './model-usage-card.tsx';
 import { usageText } from './usage-text.ts';
 
 export const usageChartGroups = ['model', 'key', 'person'] as const;

@@ -6,11 +6,11 @@ import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-butt
 import { shortId } from '../../ui/controls/short-id.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';
 import { CircleCheck } from '../../ui/controls/icons.ts';
-import { Loaded } from '../../ui/feedback/loaded.tsx';
+import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
-import { Page } from '../../ui/page-layout.tsx';
+import { Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
-import { formatDuration, relativeTime, useNow } from '../../ui/time.tsx';
+import { formatDuration, relativeTime, useNow } from '../../ui/times-and-durations.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { RetryProviderDialog, RetryTaskDialog } from './retry-dialogs.tsx';

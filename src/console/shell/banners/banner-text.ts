@@ -1,5 +1,5 @@
 import type { Answer } from '../../api/call.ts';
-import { formatDuration } from '../../ui/time.tsx';
+import { formatDuration } from '../../ui/times-and-durations.tsx';
 
 type Trouble = Answer<'/api/v1/status'>['models'][number];
 

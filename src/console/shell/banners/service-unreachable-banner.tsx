@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/preact-query';
 import { WifiOff } from '../../ui/controls/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
-import { apiProblemFromError } from '../../api/problem.ts';
+import { apiProblemFromError } from '../../api/api-problem-and-words.ts';
 import { Banner } from '../../ui/feedback/banner.tsx';
 import { shellText } from '../shell-text.ts';
 

@@ -1,7 +1,7 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from '../controls/icons.ts';
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Failure } from '../../api/problem.ts';
+import type { Failure } from '../../api/api-problem-and-words.ts';
 import { CopyButton } from '../controls/copy-button.tsx';
 import { Button } from '../controls/button.tsx';
 import './notice.css';

@@ -1,6 +1,6 @@
 import { Check, CircleAlert } from '../controls/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
-import { failureOf } from '../../api/problem.ts';
+import { failureOf } from '../../api/api-problem-and-words.ts';
 import './toast.css';
 
 type Toast = { readonly id: number; readonly text: string; readonly tone: 'good' | 'bad' };

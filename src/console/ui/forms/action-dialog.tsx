@@ -5,7 +5,7 @@ import { useSend } from '../../api/read-and-send-hooks.ts';
 import { Button } from '../controls/button.tsx';
 import { OperatorViewAwareButton } from './operator-view-aware-button.tsx';
 import { Dialog, DialogButton, type DialogButtonProps, waitForResponseText } from './dialog.tsx';
-import { TextField } from './field.tsx';
+import { TextField } from './form-fields.tsx';
 import { Form } from './form.tsx';
 import { toast } from '../feedback/toast.tsx';
 

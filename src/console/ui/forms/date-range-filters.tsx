@@ -1,5 +1,5 @@
 import type { Filter } from '../lists/filter-bar-and-url-parameters.tsx';
-import { dayMs } from '../time.tsx';
+import { dayMs } from '../times-and-durations.tsx';
 
 type Range = { from?: number | undefined; to?: number | undefined };
 

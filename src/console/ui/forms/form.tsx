@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type ApiProblem, failureOf } from '../../api/problem.ts';
+import { type ApiProblem, failureOf } from '../../api/api-problem-and-words.ts';
 import { ErrorBox } from '../feedback/notice-and-error-box.tsx';
 
 type FormState = {

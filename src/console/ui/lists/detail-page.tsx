@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { apiProblemFromError } from '../../api/problem.ts';
+import { apiProblemFromError } from '../../api/api-problem-and-words.ts';
 import { LinkButton } from '../controls/button.tsx';
 import { Empty } from '../feedback/empty.tsx';
 import type { Icon } from '../controls/icon.ts';
-import { Loaded, type ReadResult } from '../feedback/loaded.tsx';
-import { Page } from '../page-layout.tsx';
+import { Loaded, type ReadResult } from '../feedback/loaded-or-read-error.tsx';
+import { Page } from '../page-card-facts-and-tiles.tsx';
 import { Skeleton } from '../feedback/skeleton.tsx';
 
 export type BackLinkTarget = { readonly href: string; readonly label: string };

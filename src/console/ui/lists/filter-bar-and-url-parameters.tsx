@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useLocation, useSearch } from 'wouter-preact';
 import { Button } from '../controls/button.tsx';
-import { FilterSelect, type Option } from '../forms/field.tsx';
+import { FilterSelect, type Option } from '../forms/form-fields.tsx';
 import { SearchField } from '../forms/search-field.tsx';
 import { TabLinks } from '../controls/tab-links.tsx';
-import { useNow } from '../time.tsx';
+import { useNow } from '../times-and-durations.tsx';
 
 type Control = ComponentType<{
   readonly label: string;

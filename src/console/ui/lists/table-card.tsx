@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { type ReadResult, ReadErrorBox } from '../feedback/loaded.tsx';
-import { Card } from '../page-layout.tsx';
+import { type ReadResult, ReadErrorBox } from '../feedback/loaded-or-read-error.tsx';
+import { Card } from '../page-card-facts-and-tiles.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 type TableCardProps<Row> = Omit<TableProps<Row>, 'caption'> & {

@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
 import type Stripe from 'stripe';
-import { messageOf } from '../../../platform/errors.ts';
+import { messageOf } from '../../../platform/setup-errors-and-error-messages.ts';
 import {
   type Checkout,
   InvalidPaymentEventError,

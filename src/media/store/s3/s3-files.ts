@@ -14,8 +14,13 @@ import { rm, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BucketLocation } from '../store-location.ts';
-import { errorCode } from '../../../platform/errors.ts';
-import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMovesKeepEnding } from '../check-media-key.ts';
+import { errorCode } from '../../../platform/setup-errors-and-error-messages.ts';
+import {
+  contentTypeOf,
+  requireMediaFolder,
+  requireMediaKey,
+  requireMovesKeepEnding,
+} from '../media-keys-and-content-types.ts';
 import type { MediaFiles, MediaSendMethod, StoredFile } from '../result-store.ts';
 import {
   startCheckIdleMs,
@@ -25,7 +30,7 @@ import {
   type S3ClientSettings,
   callBucketAllowingMissing,
   callBucket,
-} from './s3-client.ts';
+} from './s3-client-and-errors.ts';
 
 export type BucketOptions = { readonly location: BucketLocation; readonly s3: S3ClientSettings };
 

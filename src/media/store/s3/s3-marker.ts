@@ -1,5 +1,5 @@
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { startCheckIdleMs, createS3Client, callBucketAllowingMissing, callBucket } from './s3-client.ts';
+import { startCheckIdleMs, createS3Client, callBucketAllowingMissing, callBucket } from './s3-client-and-errors.ts';
 import type { BucketOptions } from './s3-files.ts';
 
 /** The marker of a bucket, or of a prefix in it, which other installations may share. */

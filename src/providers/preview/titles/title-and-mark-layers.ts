@@ -1,6 +1,6 @@
 import type { Layer } from '../layers-filter-graph.ts';
 import { renderDrawing, svgGradient, colorOnScale, svgRectangle } from '../scenes/drawing.ts';
-import type { SceneRequest } from '../scenes/scenes.ts';
+import type { SceneRequest } from '../scenes/random-scene-drawings.ts';
 import { drawText, drawFittedText } from './render-text-picture.ts';
 
 /** Longer texts do not fit into the lower third in readable letters. */

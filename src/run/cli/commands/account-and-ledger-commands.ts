@@ -1,21 +1,21 @@
 import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../../../platform/errors.ts';
+import { errorCode } from '../../../platform/setup-errors-and-error-messages.ts';
 import { openAccountAs } from '../../../credits/open-account.ts';
-import { bookCreditsAs } from '../../../credits/ledger/ledger-entries.ts';
+import { bookCreditsAs } from '../../../credits/ledger/ledger-entries-and-book-credits.ts';
 import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
 import { maxPriceReasonLength } from '../../../credits/prices/operator-prices.ts';
 import { accountNotFoundError } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
 import { accountOption, parseIdempotencyKey, maxNameLength, textParser, wholeNumberParser } from '../arguments.ts';
-import { type CommandAnswer, CommandError } from '../command-output.ts';
+import { type CommandAnswer, CommandError } from '../command-output-and-errors.ts';
 import {
   commandLineActor,
   type DatabaseAndConfig,
   requireAccount,
   type RunOnDatabase,
-} from '../database-for-commands.ts';
+} from '../database-and-temporal-for-commands.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
@@ -47,7 +47,7 @@ async function exportData(
   { account: accountId, output: path = `videogen-${accountId}.jsonl` }: { account: string; output?: string },
 ): Promise<CommandAnswer> {
   const [{ readOrCreateSecret }, { streamAccountAsJsonLines }, { createLinkSigner }] = await Promise.all([
-    import('../../embedded/data-folder.ts'),
+    import('../../embedded/data-folder-lock-and-files.ts'),
     import('../../../api/accounts/account-export-view.ts'),
     import('../../../media/store/signed-link.ts'),
   ]);

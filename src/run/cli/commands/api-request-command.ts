@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { validate } from 'uuid';
-import { messageOf } from '../../../platform/errors.ts';
+import { messageOf } from '../../../platform/setup-errors-and-error-messages.ts';
 import { isObject, parsedJson } from '../../../platform/text/json.ts';
 import { idOfAccountCalled } from '../account-by-name.ts';
 import { addCommand, sampleKeyId } from '../add-command.ts';
-import { collectOption } from '../generate/generation-options.ts';
-import { CommandError, isJsonRequested, printAnswer, usageError } from '../command-output.ts';
+import { collectOption } from '../generate/generation-options-and-task-request.ts';
+import { CommandError, isJsonRequested, printAnswer, usageError } from '../command-output-and-errors.ts';
 import {
   addServiceOptions,
   keyHint,

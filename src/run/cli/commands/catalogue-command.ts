@@ -5,8 +5,8 @@ import type { Catalogue, CatalogueModel } from '../../../catalogue/file/catalogu
 import type { CataloguePrice } from '../../../catalogue/prices/model-prices.ts';
 import { inputJsonSchema } from '../../../tasks/accept/documented-task-request.ts';
 import { addCommand } from '../add-command.ts';
-import { describeFields } from '../generate/model-fields.ts';
-import { type CommandAnswer, isJsonRequested, isoTime, printAnswer } from '../command-output.ts';
+import { describeFields } from '../generate/parse-and-describe-model-fields.ts';
+import { type CommandAnswer, isJsonRequested, isoTime, printAnswer } from '../command-output-and-errors.ts';
 
 export function addCatalogueCommands(program: Command): void {
   const catalogue = addCommand(program, 'catalogue').description('check catalogues of models');

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/config.ts';
-import { ConfigError } from '../../../platform/errors.ts';
+import { ConfigError } from '../../../platform/setup-errors-and-error-messages.ts';
 import {
   type DoctorRole,
   doctorRoles,
@@ -13,7 +13,7 @@ import {
 } from '../../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../../doctor/checks-and-findings.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, isJsonRequested, printAnswer } from '../command-output.ts';
+import { type CommandAnswer, isJsonRequested, printAnswer } from '../command-output-and-errors.ts';
 import { readConfigWithRecordedCatalogue } from '../config-with-recorded-catalogue.ts';
 
 export function addDoctorCommand(program: Command): void {

@@ -6,14 +6,14 @@ import {
   ordinaryScopes,
   type Scope,
   scopes,
-} from '../../../accounts/keys/scopes-and-caller.ts';
+} from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import { maxSecretOverlapSeconds } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { defaultSecretOverlapSeconds } from '../../../tasks/callbacks/signing-secret-rows.ts';
-import { readOrCreateSecret } from '../../embedded/data-folder.ts';
+import { readOrCreateSecret } from '../../embedded/data-folder-lock-and-files.ts';
 import type { SecretPurpose } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { ensureSigningSecrets, resealSecrets, rotateSecret } from '../../../tasks/callbacks/signing-secrets.ts';
 import { keepPreviousSecretMs } from '../../../media/store/signed-link.ts';
-import { dayMs } from '../../../platform/timing/duration.ts';
+import { dayMs } from '../../../platform/timing/milliseconds-per-unit.ts';
 import { createSecretBox, type SecretBox } from '../../../platform/secrets/secret-box.ts';
 import { AccountClosedError } from '../../../accounts/accounts.ts';
 import { createKeyAs, maxActiveKeys } from '../../../accounts/keys/keys.ts';
@@ -24,7 +24,7 @@ import {
   listOperators,
   revokeOperator,
 } from '../../../accounts/operators/operator-keys.ts';
-import { unknownModelRefusal } from '../../../catalogue/models/model.ts';
+import { unknownModelRefusal } from '../../../catalogue/models/model-type-and-name-lookup.ts';
 import { accountNotFoundError } from '../account-by-name.ts';
 import { addCommand } from '../add-command.ts';
 import {
@@ -35,13 +35,19 @@ import {
   textParser,
   wholeNumberParser,
 } from '../arguments.ts';
-import { type CommandAnswer, CommandError, listAnswer, notFoundError, usageError } from '../command-output.ts';
+import {
+  type CommandAnswer,
+  CommandError,
+  listAnswer,
+  notFoundError,
+  usageError,
+} from '../command-output-and-errors.ts';
 import {
   commandLineActor,
   type DatabaseAndConfig,
   requireAccount,
   type RunOnDatabase,
-} from '../database-for-commands.ts';
+} from '../database-and-temporal-for-commands.ts';
 
 type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
 type KeyOptions = CapOptions & {

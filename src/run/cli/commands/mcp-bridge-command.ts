@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createInterface } from 'node:readline';
 import { isObject, parsedJson } from '../../../platform/text/json.ts';
-import { messageOf } from '../../../platform/errors.ts';
+import { messageOf } from '../../../platform/setup-errors-and-error-messages.ts';
 import { addCommand } from '../add-command.ts';
 import { addServiceOptions, readServiceOptions, type ServiceOptions } from '../generate/service-options.ts';
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
-import { SetupError } from '../../../platform/errors.ts';
+import { SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 import type { TemporalTarget } from '../../../temporal/connection/connect.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import { withRunningDatabaseUrl } from '../database-for-commands.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output-and-errors.ts';
+import { withRunningDatabaseUrl } from '../database-and-temporal-for-commands.ts';
 
 export function addMigrateCommand(program: Command): void {
   addCommand(program, 'migrate')

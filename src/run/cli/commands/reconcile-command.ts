@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
-import { hourMs } from '../../../platform/timing/duration.ts';
+import { hourMs } from '../../../platform/timing/milliseconds-per-unit.ts';
 import { type TaskQueues, taskQueuesOf } from '../../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { addCommand } from '../add-command.ts';
 import { parseInstantOrSpanMs } from '../arguments.ts';
-import { type CommandAnswer, CommandError, usageError } from '../command-output.ts';
-import { type DatabaseAndConfig, type RunOnDatabase, temporalTargetOf } from '../database-for-commands.ts';
+import { type CommandAnswer, CommandError, usageError } from '../command-output-and-errors.ts';
+import { type DatabaseAndConfig, type RunOnDatabase, temporalTargetOf } from '../database-and-temporal-for-commands.ts';
 import { reportTasksAndBooks } from './tasks-and-books-report.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {

@@ -1,19 +1,19 @@
 import { type Command, Option } from 'commander';
 import pLimit from 'p-limit';
 import { readConfig } from '../../config/config.ts';
-import { messageOf } from '../../../platform/errors.ts';
+import { messageOf } from '../../../platform/setup-errors-and-error-messages.ts';
 import { nameOfStore } from '../../../media/store/store-location.ts';
 import { defaultStoreLocation, openMediaFiles } from '../../../media/store/open-store.ts';
 import { copyFinishedFiles, type CopyProgress } from '../../../media/store/copy-finished-files.ts';
 import { overwriteStoreAndNamespaceOwner } from '../../../media/store/store-and-namespace-ownership.ts';
 import type { MediaFiles } from '../../../media/store/result-store.ts';
 import type { Database } from '../../../platform/database/database.ts';
-import { type StoredResult, listStoredResults } from '../../../tasks/list/operator-task-queries.ts';
+import { type StoredResult, listStoredResults } from '../../../tasks/list/task-counts-and-results-for-operators.ts';
 import { markMediaDeleted } from '../../../tasks/end/expired-media-rows.ts';
 import { addCommand } from '../add-command.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
-import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
-import type { DatabaseAndConfig, RunOnDatabase } from '../database-for-commands.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output-and-errors.ts';
+import type { DatabaseAndConfig, RunOnDatabase } from '../database-and-temporal-for-commands.ts';
 
 export function addResultStoreCommands(program: Command, run: RunOnDatabase): void {
   const media = addCommand(program, 'media').description('check and copy the files of results');

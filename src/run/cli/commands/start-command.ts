@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import { readConfig } from '../../config/config.ts';
-import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { RunningService } from '../../embedded/start-service.ts';
 import { retryStartStep } from '../../../platform/timing/retry-start-step.ts';
 import { drainAndExitOnSignal, listenForStopSignal, tolerateOutputErrors } from '../../main/run-until-signal.ts';
@@ -11,8 +11,8 @@ import { createSetupLink } from '../../../accounts/people/change-users-as-operat
 import { urlOfLink } from '../../../accounts/sign-in/one-time-links.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
 import { addCommand } from '../add-command.ts';
-import { sampleGenerateOptionsOf } from '../generate/generation-options.ts';
-import { type CommandAnswer, commandLineAsTyped, isJsonRequested, printAnswer } from '../command-output.ts';
+import { sampleGenerateOptionsOf } from '../generate/generation-options-and-task-request.ts';
+import { type CommandAnswer, commandLineAsTyped, isJsonRequested, printAnswer } from '../command-output-and-errors.ts';
 
 export function addStartCommand(program: Command): void {
   addCommand(program, 'start', '', '--restored', '--json')

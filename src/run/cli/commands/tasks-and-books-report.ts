@@ -1,8 +1,8 @@
 import { auditLedger } from '../../../credits/ledger/ledger-audit.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../../../library/operations/overview-counts.ts';
 import type { Database } from '../../../platform/database/database.ts';
-import { countEndedTasks } from '../../../tasks/list/operator-task-queries.ts';
-import { type CommandAnswer, isoTime } from '../command-output.ts';
+import { countEndedTasks } from '../../../tasks/list/task-counts-and-results-for-operators.ts';
+import { type CommandAnswer, isoTime } from '../command-output-and-errors.ts';
 
 /** Reports the tasks that ended since a time, the unfinished ones, and an audit of the ledger. Sets the exit code 1 if it finds violations. */
 export async function reportTasksAndBooks(db: Database, sinceMs: number): Promise<CommandAnswer> {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { MetricEventSink } from '../../../platform/metrics/metric-event-sink.ts';
-import { dayMs } from '../../../platform/timing/duration.ts';
+import { dayMs } from '../../../platform/timing/milliseconds-per-unit.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { createPaymentProvider } from '../../../credits/payments/create-payment-provider.ts';
 import type { PaymentOutcomeEvent } from '../../../credits/payments/apply-payments-and-reversals.ts';
 import { reconcilePayments } from '../../../credits/payments/payment-reconciliation.ts';
 import { addCommand } from '../add-command.ts';
 import { wholeNumberParser } from '../arguments.ts';
-import { type CommandAnswer, CommandError } from '../command-output.ts';
-import type { DatabaseAndConfig, RunOnDatabase } from '../database-for-commands.ts';
+import { type CommandAnswer, CommandError } from '../command-output-and-errors.ts';
+import type { DatabaseAndConfig, RunOnDatabase } from '../database-and-temporal-for-commands.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addTopUpReconcileCommand(program: Command, run: RunOnDatabase): void {

@@ -9,12 +9,12 @@ import {
 } from '../../../accounts/people/change-users-as-operator.ts';
 import { urlOfLink, type LinkWithToken } from '../../../accounts/sign-in/one-time-links.ts';
 import { eraseUserAs } from '../../../accounts/people/erasure.ts';
-import { readOrCreateSecret } from '../../embedded/data-folder.ts';
+import { readOrCreateSecret } from '../../embedded/data-folder-lock-and-files.ts';
 import { createMailQueue, type MailQueue, mailKeyPurpose } from '../../../platform/mail/mail-queue.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, CommandError, isoTime } from '../command-output.ts';
-import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../database-for-commands.ts';
+import { type CommandAnswer, CommandError, isoTime } from '../command-output-and-errors.ts';
+import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../database-and-temporal-for-commands.ts';
 import { publicUrlOf } from '../generate/service-options.ts';
 
 export function addUserCommands(program: Command, run: RunOnDatabase): void {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { messageOf } from '../../../platform/errors.ts';
+import { messageOf } from '../../../platform/setup-errors-and-error-messages.ts';
 import { type QueueName, queueNames } from '../../../temporal/connection/queue-names-and-workflow-ids.ts';
 import { parseQueueNames } from '../../../temporal/connection/parse-queue-names.ts';
 import { addCommand } from '../add-command.ts';

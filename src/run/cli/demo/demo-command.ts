@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import pTimeout from 'p-timeout';
 import { type Config, readConfig, removeSettingsForDemo } from '../../config/config.ts';
 import { addCommand } from '../add-command.ts';
-import { addGenerationOptions, type GenerationOptions } from '../generate/generation-options.ts';
+import { addGenerationOptions, type GenerationOptions } from '../generate/generation-options-and-task-request.ts';
 import { listenForInterruptions } from '../interruption.ts';
-import { isJsonRequested, printAnswer } from '../command-output.ts';
+import { isJsonRequested, printAnswer } from '../command-output-and-errors.ts';
 import { createProgressPrinter } from './progress-printer.ts';
 
 const defaultPrompt = 'A paper boat on a rainy street';

@@ -12,17 +12,17 @@ import {
   type VerifiedCallback,
   verifyCallback,
 } from '../../../../clients/typescript/src/index.ts';
-import { scopes } from '../../../accounts/keys/scopes-and-caller.ts';
+import { scopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import { ensureSigningSecrets } from '../../../tasks/callbacks/signing-secrets.ts';
-import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../config/complete-settings-and-derived-values.ts';
 import { checkAndMeasureVideo } from '../../../media/video/check-and-measure-video.ts';
 import { createSecretBox } from '../../../platform/secrets/secret-box.ts';
 import { createAccount } from '../../../credits/open-account.ts';
 import { createDatabase } from '../../../platform/database/database.ts';
 import { createKeyUnchecked } from '../../../accounts/keys/keys.ts';
-import { type GenerationOptions, withBuiltTaskRequest } from '../generate/generation-options.ts';
+import { type GenerationOptions, withBuiltTaskRequest } from '../generate/generation-options-and-task-request.ts';
 import { saveVideo, serveOnLoopback } from '../generate/serve-media-and-save-video.ts';
-import { CommandError, alignColumns } from '../command-output.ts';
+import { CommandError, alignColumns } from '../command-output-and-errors.ts';
 import type { ProgressPrinter } from './progress-printer.ts';
 
 const openingCredits = 1_000;

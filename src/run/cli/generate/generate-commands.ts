@@ -10,7 +10,7 @@ import {
   type TaskRequest,
   VideogenError,
 } from '../../../../clients/typescript/src/index.ts';
-import { messageOf } from '../../../platform/errors.ts';
+import { messageOf } from '../../../platform/setup-errors-and-error-messages.ts';
 import { addCommand, sampleTaskId } from '../add-command.ts';
 import { parseId } from '../arguments.ts';
 import {
@@ -19,12 +19,18 @@ import {
   defaultModelOf,
   type GenerationOptions,
   withBuiltTaskRequest,
-} from './generation-options.ts';
-import { describeFields, parseFieldSetting } from './model-fields.ts';
+} from './generation-options-and-task-request.ts';
+import { describeFields, parseFieldSetting } from './parse-and-describe-model-fields.ts';
 import { unknownNameMessage } from '../../../platform/text/did-you-mean.ts';
 import { interruptionError, type Interruptions, listenForInterruptions } from '../interruption.ts';
 import { saveVideo } from './serve-media-and-save-video.ts';
-import { CommandError, commandLineAsTyped, isJsonRequested, printAnswer, usageError } from '../command-output.ts';
+import {
+  CommandError,
+  commandLineAsTyped,
+  isJsonRequested,
+  printAnswer,
+  usageError,
+} from '../command-output-and-errors.ts';
 import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions, startHint } from './service-options.ts';
 import { createProgressPrinter, type ProgressPrinter } from '../demo/progress-printer.ts';
 

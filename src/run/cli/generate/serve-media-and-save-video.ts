@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from '../../../../clients/typescript/src/index.ts';
-import { CommandError } from '../command-output.ts';
+import { CommandError } from '../command-output-and-errors.ts';
 
 export type LocalServer = { readonly url: string; readonly close: () => Promise<void> };
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config/config.ts';
-import { readServiceUrl } from '../../embedded/data-folder.ts';
-import { CommandError, commandLineAsTyped } from '../command-output.ts';
+import { readServiceUrl } from '../../embedded/data-folder-lock-and-files.ts';
+import { CommandError, commandLineAsTyped } from '../command-output-and-errors.ts';
 
 export type ServiceOptions = { readonly baseUrl?: string; readonly key?: string };
 

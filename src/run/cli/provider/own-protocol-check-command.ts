@@ -16,13 +16,13 @@ import { OutboundError } from '../../../platform/outbound/outbound-error.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { JsonObject } from '../../../platform/text/json.ts';
 import { checkConformance } from '../../../providers/own/check-conformance.ts';
-import type { Finding } from '../../../providers/own/conformance-rules.ts';
+import type { Finding } from '../../../providers/own/conformance-rules-and-verdicts.ts';
 import type { ConformanceRunOptions } from '../../../providers/own/conformance-requests-and-findings.ts';
 import { ownJobBody } from '../../../providers/own/own-provider.ts';
 import { addCommand } from '../add-command.ts';
 import { parseId, textParser, wholeNumberParser } from '../arguments.ts';
 import { interruptionError, listenForInterruptions } from '../interruption.ts';
-import { CommandError, isJsonRequested, printAnswer, usageError } from '../command-output.ts';
+import { CommandError, isJsonRequested, printAnswer, usageError } from '../command-output-and-errors.ts';
 import { adviseOnTrialVideo, trialRequest } from './trial-request-and-video-advice.ts';
 
 export function addOwnProtocolCheckCommand(program: Command, provider: Command): void {

@@ -11,15 +11,15 @@ import {
   type ProviderSwitchPosition,
   providerSwitchPositions,
   setProviderSwitchAs,
-} from '../../../tasks/jobs/provider-pools.ts';
+} from '../../../tasks/jobs/provider-pools-and-switches.ts';
 import { type ProviderStatus, readProviderStatuses } from '../../../tasks/jobs/list-providers-with-pools.ts';
-import { listLiveWorkerReports } from '../../../catalogue/models/worker-reports.ts';
+import { listLiveWorkerReports } from '../../../catalogue/models/worker-report-rows.ts';
 import { addCommand } from '../add-command.ts';
 import { textParser } from '../arguments.ts';
-import { type CommandAnswer, alignColumns, usageError } from '../command-output.ts';
+import { type CommandAnswer, alignColumns, usageError } from '../command-output-and-errors.ts';
 import { addOwnProtocolCheckCommand } from './own-protocol-check-command.ts';
 import { addProviderFileTryCommand } from './provider-file-try-command.ts';
-import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../database-for-commands.ts';
+import { commandLineActor, type DatabaseAndConfig, type RunOnDatabase } from '../database-and-temporal-for-commands.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
   const provider = addCommand(program, 'provider').description(

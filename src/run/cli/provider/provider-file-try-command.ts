@@ -11,12 +11,12 @@ import { withDefaults } from '../../../catalogue/input/task-input.ts';
 import { createProviderClient } from '../../../platform/outbound/provider-client.ts';
 import type { Job, JobStatus, PolledProvider } from '../../../providers/provider-contract.ts';
 import { requestSettingsOf } from '../../../providers/http/headers-and-query.ts';
-import { type PlayedExchange, playExample } from '../../../providers/http/play-example.ts';
+import { type PlayedExchange, playExample } from '../../../providers/http/play-example-exchanges.ts';
 import type { ProviderFile } from '../../../catalogue/providers/provider-file-schema.ts';
 import { createHttpProvider } from '../../../providers/http/http-provider.ts';
-import type { TraceExpression } from '../../../providers/http/expression-reader.ts';
+import type { TraceExpression } from '../../../providers/http/evaluate-expressions-by-priority.ts';
 import { addCommand } from '../add-command.ts';
-import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output.ts';
+import { type CommandAnswer, CommandError, isJsonRequested, printAnswer } from '../command-output-and-errors.ts';
 import { adviseOnTrialVideo, trialDeadlineMs, trialRequest } from './trial-request-and-video-advice.ts';
 
 export function addProviderFileTryCommand(program: Command, provider: Command): void {
@@ -88,7 +88,7 @@ function valueLine(field: string, outcome: Parameters<TraceExpression>[1]): stri
 
 const maxShown = 300;
 
-/** The content of media is inserted when the request is sent (request-data.ts). */
+/** The content of media is inserted when the request is sent (request-data-for-expressions.ts). */
 const placeholder = /\\u0000(\w+) (\d+) (url|base64)/g;
 
 function shown(value: unknown): string {

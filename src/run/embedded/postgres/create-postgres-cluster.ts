@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, SetupError } from '../../../platform/errors.ts';
+import { errorCode, SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 import { explainFolderError } from '../../../platform/process/folder-and-port-errors.ts';
-import { createRandomSecretFile } from '../data-folder.ts';
+import { createRandomSecretFile } from '../data-folder-lock-and-files.ts';
 import type { SystemUser, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from '../server-log.ts';
 

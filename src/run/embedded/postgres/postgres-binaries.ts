@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { errorCode, messageOf, SetupError } from '../../../platform/errors.ts';
+import { errorCode, messageOf, SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 
 const run = promisify(execFile);
 

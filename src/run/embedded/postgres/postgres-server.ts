@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { errorCode, SetupError } from '../../../platform/errors.ts';
+import { errorCode, SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 import { readOrReservePort } from '../local-ports.ts';
 import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
 import { postgresSystemUser, preparePostgresBinaries } from './postgres-binaries.ts';
@@ -13,7 +13,12 @@ import {
   readSuperuserPassword,
   superuser,
 } from './create-postgres-cluster.ts';
-import { clearStalePid, findPostmaster, folderMarkSetting, recordedPostmaster } from './find-postmaster.ts';
+import {
+  clearStalePid,
+  findPostmaster,
+  folderMarkSetting,
+  recordedPostmaster,
+} from './find-postmaster-and-clear-stale-pid.ts';
 
 export type PostgresServer = SupervisedServer & {
   /** The address of the database `videogen` with its password; it survives restarts of the server. */

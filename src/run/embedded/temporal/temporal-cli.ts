@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf, SetupError } from '../../../platform/errors.ts';
+import { messageOf, SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 import { isOlderVersion } from '../../../platform/process/compare-versions.ts';
 import { minServerVersion } from '../../../temporal/connection/server-facts.ts';
 import { downloadProgram, type PypiProgram, type ProgramSearch } from '../download-program.ts';

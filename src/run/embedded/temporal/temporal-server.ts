@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { SetupError } from '../../../platform/errors.ts';
+import { SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 import { usingTemporal } from '../../../temporal/connection/connect.ts';
 import { registerSearchAttributes } from '../../../temporal/connection/search-attributes.ts';
 import { isPortFree, readOrReservePort } from '../local-ports.ts';
 import { type SupervisedServer, startSupervisedServer, type ServerProgram, stopOrphan } from '../supervised-server.ts';
-import { commandLineOf } from '../running-process.ts';
+import { commandLineOf } from '../inspect-and-stop-process.ts';
 
 export type TemporalServer = SupervisedServer & {
   /** Host and port of the gRPC service, which survive restarts of the server. */

@@ -3,7 +3,7 @@ import { startHttpServer } from '../../../api/core/server/http-server.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { explainListenError } from '../../../platform/process/folder-and-port-errors.ts';
-import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../run-until-signal.ts';
 
 const drainMs = 1_000;

@@ -1,5 +1,5 @@
 import type { Log } from '../../../platform/log/log.ts';
-import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../run-until-signal.ts';
 import type { TracingInterceptors } from './trace-export.ts';
 

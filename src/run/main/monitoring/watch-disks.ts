@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
-import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../config/complete-settings-and-derived-values.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
-import type { PartName } from '../../../platform/process/process-part.ts';
+import type { PartName } from '../../../platform/process/process-part-type.ts';
 import { type DiskState, diskProblemOfCode, readDisk } from '../../../platform/process/disk.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import { startRepeating } from '../../../platform/timing/repeat.ts';

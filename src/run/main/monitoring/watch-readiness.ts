@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import pTimeout from 'p-timeout';
-import { errorCode } from '../../../platform/errors.ts';
+import { errorCode } from '../../../platform/setup-errors-and-error-messages.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { ServiceEvents } from '../../metrics/service-event.ts';
-import type { PartName } from '../../../platform/process/process-part.ts';
+import type { PartName } from '../../../platform/process/process-part-type.ts';
 import { clockDifferenceWarnMs } from '../../../platform/database/database-clock.ts';
 import { createDatabase, type Database } from '../../../platform/database/database.ts';
 import { listMigrationsOfRelease } from '../../schema/migrator.ts';

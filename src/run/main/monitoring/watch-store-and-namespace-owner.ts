@@ -1,12 +1,12 @@
 import pTimeout from 'p-timeout';
-import type { CompleteSettings } from '../../config/settings-and-derived-values.ts';
+import type { CompleteSettings } from '../../config/complete-settings-and-derived-values.ts';
 import {
   claimTemporalNamespaceOrFindProblem,
   claimStoresOrFindProblem,
   type OwnershipProblem,
 } from '../../../media/store/store-and-namespace-ownership.ts';
 import type { Database } from '../../../platform/database/database.ts';
-import { SetupError } from '../../../platform/errors.ts';
+import { SetupError } from '../../../platform/setup-errors-and-error-messages.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import { startRepeating } from '../../../platform/timing/repeat.ts';
 

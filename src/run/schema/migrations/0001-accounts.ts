@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import { dialects, scopes } from '../../../accounts/keys/scopes-and-caller.ts';
+import { dialects, scopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import { kindByStoredName } from '../../../media/references/upload-limits-and-addresses.ts';
 import { roles } from '../../../accounts/people/role.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/signing-secret-rows.ts';
-import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { eventTypes } from '../../../tasks/callbacks/account-event-types-and-body.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 import { mailKinds, mailStates } from '../../../platform/mail/mail-texts.ts';
 import { linkPurposes } from '../../../accounts/sign-in/one-time-links.ts';
 import type { ChallengeKind } from '../../../accounts/sign-in/pending-challenges.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { taskStates } from '../../../catalogue/tasks/task.ts';
 import { maxEndpointLength } from '../../../library/request-log/request-log-rows.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 import { maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
 import { promptLexemesSql } from '../../../tasks/list/task-filter.ts';
 import { finishedTaskSql, unfinishedTaskSql } from '../../../catalogue/tasks/task-state-sql.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { ledgerKinds } from '../../../credits/ledger/ledger-entries.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { ledgerKinds } from '../../../credits/ledger/ledger-entries-and-book-credits.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 import { maxPriceReasonLength } from '../../../credits/prices/operator-prices.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../../catalogue/prices/model-prices.ts';
 

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { capColumnsSql } from '../../../accounts/limits/spend-caps.ts';
 import { deliveryStates } from '../../../tasks/callbacks/deliveries.ts';
-import { eventTypes } from '../../../tasks/callbacks/account-event.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { eventTypes } from '../../../tasks/callbacks/account-event-types-and-body.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 
 /** Callbacks and events of accounts, and what triggers the events. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -6,7 +6,7 @@ import {
   maxAnnouncementLinkLength,
 } from '../../../accounts/operators/announcement.ts';
 import { operatorActions } from '../../../accounts/operators/actors-and-actions.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 
 const generationQueues = ['generation', 'generation-remote'] as const satisfies readonly GenerationQueue[];
 

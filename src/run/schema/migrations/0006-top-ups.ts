@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { paymentProviderNames, reversalKinds } from '../../../credits/payments/payment-provider.ts';
 import { grantObstacles, settlementTriggers, topUpStates } from '../../../credits/payments/top-ups.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 
 /** Purchases of credits, their refunds and disputes, and their entries in the ledger. */
 export async function up(db: Kysely<unknown>): Promise<void> {

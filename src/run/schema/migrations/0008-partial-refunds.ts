@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { ledgerKinds, refundKinds } from '../../../credits/ledger/ledger-entries.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { ledgerKinds, refundKinds } from '../../../credits/ledger/ledger-entries-and-book-credits.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 
 /** Successful tasks whose video fell short of the order, and the refund of the difference of the price. */
 export async function up(db: Kysely<unknown>): Promise<void> {

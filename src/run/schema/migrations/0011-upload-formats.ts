@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { kindByStoredName } from '../../../media/references/upload-limits-and-addresses.ts';
-import { literalListSql } from '../../../platform/database/sql-fragments.ts';
+import { literalListSql } from '../../../platform/database/sql-fragments-and-parameters.ts';
 
 /** More formats of uploaded files, and the size of images, which is checked before the charge; null for files of an earlier release. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpError } from '../../../../src/api/core/http-error.ts';
-import { maxJsonDepth, refuseUnsafeJson } from '../../../../src/api/core/server/read-and-check-body.ts';
+import { maxJsonDepth, refuseUnsafeJson } from '../../../../src/api/core/server/read-or-save-body-within-limits.ts';
 import { runs } from '../../../support/property.ts';
 
 /** What a text is refused with, undefined when it is not. */

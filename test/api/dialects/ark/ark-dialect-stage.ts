@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import { scopes as everyScope, type Scope } from '../../../../src/accounts/keys/scopes-and-caller.ts';
+import { scopes as everyScope, type Scope } from '../../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
-import type { Model } from '../../../../src/catalogue/models/model.ts';
+import type { Model } from '../../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { type ModelInput, standardModelInput } from '../../../../src/catalogue/input/task-input.ts';
 import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../../../support/service/http-service.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../../../src/catalogue/file/read-catalogue-file.ts';
-import { indexModelsByName } from '../../../../src/catalogue/models/model.ts';
+import { indexModelsByName } from '../../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { createTaskRequestParser, translateAndParseRequest } from '../../../../src/tasks/accept/parse-task-request.ts';
-import { presentKieTask } from '../../../../src/api/dialects/kie/kie-record.ts';
+import { presentKieTask } from '../../../../src/api/dialects/kie/kie-record-and-callback.ts';
 import { hintIfKieRequest, translateKieRequest } from '../../../../src/api/dialects/kie/kie-request.ts';
 
 import { rich } from '../openai/openai-stage.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import type { Scope } from '../../../../src/accounts/keys/scopes-and-caller.ts';
+import type { Scope } from '../../../../src/accounts/keys/scopes-dialects-and-caller.ts';
 import { createKeyUnchecked } from '../../../../src/accounts/keys/keys.ts';
-import { readBalanceAndEntries } from '../../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import type { Answer } from '../../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { auditLedger } from '../../../../src/credits/ledger/ledger-audit.ts';
-import { readBalanceAndEntries } from '../../../../src/credits/ledger/ledger-entries.ts';
+import { readBalanceAndEntries } from '../../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import { reserveFreePort } from '../../../../src/run/embedded/local-ports.ts';
 import { listTasks } from '../../../../src/tasks/list/task-list.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import { modelInputDeclarationSchema } from '../../../../src/catalogue/input/model-input-declaration-schema.ts';
-import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
+import { defaultModels, type Model } from '../../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { completeTask } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import type { Answer } from '../../../support/service/http-client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { modelInputDeclarationSchema } from '../../../../src/catalogue/input/model-input-declaration-schema.ts';
-import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
+import { defaultModels, type Model } from '../../../../src/catalogue/models/model-type-and-name-lookup.ts';
 
 const [first] = defaultModels;
 assert.ok(first);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { BucketLocation } from '../../../../src/media/store/store-location.ts';
-import { createS3Client, type S3ClientSettings } from '../../../../src/media/store/s3/s3-client.ts';
+import { createS3Client, type S3ClientSettings } from '../../../../src/media/store/s3/s3-client-and-errors.ts';
 import { checkBucket, createS3Files } from '../../../../src/media/store/s3/s3-files.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../../../support/servers/s3-server.ts';
 import { startStallingProxy } from '../../../support/proxies/stalling-proxy.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../../src/accounts/accounts.ts';
-import { findBalanceAndThreshold } from '../../../../src/credits/ledger/set-low-balance-threshold.ts';
+import { findBalanceAndThreshold } from '../../../../src/credits/ledger/balance-and-low-balance-threshold.ts';
 import { listOperatorActions } from '../../../../src/accounts/operators/audit-log.ts';
 import { type HttpService, startHttpService } from '../../../support/service/http-service.ts';
 import { plainImage } from '../../../support/hostile/hostile-images.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { recordServiceUrl } from '../../../../src/run/embedded/data-folder.ts';
+import { recordServiceUrl } from '../../../../src/run/embedded/data-folder-lock-and-files.ts';
 import { fakeStripeKey, fakeWebhookSecret } from '../../../fakes/stripe/stripe.ts';
 import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../../../credits/payments/payment-stage.ts';
 import { findingLine } from '../../../support/doctor-findings.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { modelInputDeclarationSchema } from '../../../../src/catalogue/input/model-input-declaration-schema.ts';
-import { defaultModels, type Model } from '../../../../src/catalogue/models/model.ts';
+import { defaultModels, type Model } from '../../../../src/catalogue/models/model-type-and-name-lookup.ts';
 import { failAndRefund } from '../../../../src/tasks/end/end-task-statements.ts';
 import { findTask } from '../../../../src/tasks/task-rows.ts';
 import { catalogueOf, startHttpService } from '../../../support/service/http-service.ts';

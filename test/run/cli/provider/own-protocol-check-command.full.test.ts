@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Finding } from '../../../../src/providers/own/conformance-rules.ts';
+import type { Finding } from '../../../../src/providers/own/conformance-rules-and-verdicts.ts';
 import { type Break, startProtocolServer } from '../../../fakes/own-protocol-server.ts';
 import { videogen } from '../../../support/processes/run-videogen.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { saveReportAndDeleteOld } from '../../../../src/catalogue/models/worker-reports.ts';
+import { saveReportAndDeleteOld } from '../../../../src/catalogue/models/worker-report-rows.ts';
 import { startFakeComfyui } from '../../../fakes/comfy/comfyui.ts';
 import { createTestEnvironment } from '../../../support/service/test-service.ts';
 import { videogen } from '../../../support/processes/run-videogen.ts';

@@ -11,7 +11,7 @@ import {
   type PostgresOptions,
   startPostgres,
 } from '../../../../src/run/embedded/postgres/postgres-server.ts';
-import { commandLineOf } from '../../../../src/run/embedded/running-process.ts';
+import { commandLineOf } from '../../../../src/run/embedded/inspect-and-stop-process.ts';
 import {
   awkwardFolder,
   endProcessesAfterTests,

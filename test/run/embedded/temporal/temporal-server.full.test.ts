@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
-import { commandLineOf } from '../../../../src/run/embedded/running-process.ts';
+import { commandLineOf } from '../../../../src/run/embedded/inspect-and-stop-process.ts';
 import { startTemporal, type TemporalServer } from '../../../../src/run/embedded/temporal/temporal-server.ts';
 import {
   awkwardFolder,

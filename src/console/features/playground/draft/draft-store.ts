@@ -1,5 +1,5 @@
 import { isObject } from '../../models/field-schema-helpers.ts';
-import { draftsLocalStorageKey } from './draft-storage-key.ts';
+import { draftsLocalStorageKey } from './draft-storage-key-and-deletion.ts';
 import { type Draft, emptyDraft, variantCountOrModelsChoices } from './draft.ts';
 
 // The drafts of this browser, so that a form survives a reload and a closed tab. Signing out deletes them.

@@ -7,7 +7,7 @@ import {
   isGiven,
   rawFieldValue,
   withFieldValue,
-} from '../form/input-schema.ts';
+} from '../form/form-fields-from-input-schema.ts';
 
 /** Values that the chosen model does not accept stay for the next one that does. */
 export type Draft = {

@@ -2,7 +2,7 @@ import type { Model } from '../../../api/contract.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { Sparkles } from '../../../ui/controls/icons.ts';
 import { creditPriceWords, formatCredits } from '../../../ui/number-formats.tsx';
-import { ExactTime } from '../../../ui/time.tsx';
+import { ExactTime } from '../../../ui/times-and-durations.tsx';
 import { HowToAddCredits } from './how-to-add-credits.tsx';
 import type { PriceNowAndNext } from './price-now-and-next.ts';
 import { playgroundText } from '../playground-text.ts';

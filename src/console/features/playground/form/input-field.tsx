@@ -1,10 +1,10 @@
-import { CheckField, SegmentedOrSelectField, TextArea, TextField } from '../../../ui/forms/field.tsx';
+import { CheckField, SegmentedOrSelectField, TextArea, TextField } from '../../../ui/forms/form-fields.tsx';
 import { nonEmptyStringsOf } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { codePointCount } from '../draft/draft.ts';
-import { type ModelInputControl, type ModelInputField, isGiven } from './input-schema.ts';
+import { type ModelInputControl, type ModelInputField, isGiven } from './form-fields-from-input-schema.ts';
 import { MediaField } from '../media/media-field.tsx';
-import type { OnPending } from '../media/pending-media.ts';
+import type { OnPending } from '../media/use-pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 
 type ControlProps = {

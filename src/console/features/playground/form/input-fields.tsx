@@ -1,11 +1,11 @@
-import type { ApiProblem } from '../../../api/problem.ts';
+import type { ApiProblem } from '../../../api/api-problem-and-words.ts';
 import { Fold } from '../../../ui/controls/fold.tsx';
 import { isPathWithin } from '../../../ui/forms/form.tsx';
 import { fieldWord } from '../../models/models-text.ts';
 import type { Draft, DraftChange } from '../draft/draft.ts';
 import { FieldControl } from './input-field.tsx';
-import { type ModelInputField, isGiven, rawFieldValue, withFieldValue } from './input-schema.ts';
-import type { OnPending } from '../media/pending-media.ts';
+import { type ModelInputField, isGiven, rawFieldValue, withFieldValue } from './form-fields-from-input-schema.ts';
+import type { OnPending } from '../media/use-pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
 
 type InputsProps = {

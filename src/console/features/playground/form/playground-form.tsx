@@ -1,17 +1,17 @@
 import type { JSX } from 'preact';
 import type { Model } from '../../../api/contract.ts';
-import type { ApiProblem } from '../../../api/problem.ts';
-import { SegmentedOrSelectField, TextField } from '../../../ui/forms/field.tsx';
+import type { ApiProblem } from '../../../api/api-problem-and-words.ts';
+import { SegmentedOrSelectField, TextField } from '../../../ui/forms/form-fields.tsx';
 import { Fold } from '../../../ui/controls/fold.tsx';
 import { Form } from '../../../ui/forms/form.tsx';
 import type { Draft, DraftChange } from '../draft/draft.ts';
 import { formDropAndPasteHandlers } from '../media/file-drop-and-paste.ts';
 import { GenerateButton, namedPriceRateWords } from './generate-button.tsx';
 import { hasFieldError, InputFields } from './input-fields.tsx';
-import { inputFieldsOf } from './input-schema.ts';
-import type { OnPending } from '../media/pending-media.ts';
+import { inputFieldsOf } from './form-fields-from-input-schema.ts';
+import type { OnPending } from '../media/use-pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
-import { OtherModels, VariantFields } from './variant-fields.tsx';
+import { OtherModels, VariantFields } from './video-count-and-other-models-fields.tsx';
 import type { PlannedVideo } from './variants.ts';
 import '../playground.css';
 

@@ -6,7 +6,7 @@ import {
   priceOfInputAt,
 } from '../../../../catalogue/prices/model-prices.ts';
 import { isObject, type InputValues } from '../../models/field-schema-helpers.ts';
-import { defaultInputOf } from './input-schema.ts';
+import { defaultInputOf } from './form-fields-from-input-schema.ts';
 
 export type PriceNowAndNext = {
   /** Undefined if no price of the model has begun for this input. */

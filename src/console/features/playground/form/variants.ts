@@ -9,7 +9,7 @@ import {
   defaultInputOf,
   rawFieldValue,
   withFieldValue,
-} from './input-schema.ts';
+} from './form-fields-from-input-schema.ts';
 import { type PriceNowAndNext, computePriceNowAndNext } from './price-now-and-next.ts';
 import { playgroundText } from '../playground-text.ts';
 

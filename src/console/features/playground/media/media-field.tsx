@@ -6,16 +6,16 @@ import {
   uploadMediaTypes,
 } from '../../../../media/references/upload-limits-and-addresses.ts';
 import { upload } from '../../../api/call.ts';
-import { failureOf } from '../../../api/problem.ts';
+import { failureOf } from '../../../api/api-problem-and-words.ts';
 import { useAccount, useNotAllowedReason } from '../../../api/session.ts';
 import { Button } from '../../../ui/controls/button.tsx';
-import { TextField } from '../../../ui/forms/field.tsx';
+import { TextField } from '../../../ui/forms/form-fields.tsx';
 import { useClaimedFieldError } from '../../../ui/forms/form.tsx';
 import { ImagePlus, Link2, X } from '../../../ui/controls/icons.ts';
 import { MediaThumbnail, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';
-import type { OnPending } from './pending-media.ts';
+import type { OnPending } from './use-pending-media.ts';
 import { playgroundText } from '../playground-text.ts';
-import { isUploadExpired, isUploadUrl } from './upload-previews.ts';
+import { isUploadExpired, isUploadUrl } from './upload-previews-and-expiry.ts';
 
 type MediaProps = {
   readonly label: string;

@@ -5,14 +5,14 @@ import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Empty } from '../../../ui/feedback/empty.tsx';
 import { Clapperboard } from '../../../ui/controls/icons.ts';
 import { Notice } from '../../../ui/feedback/notice-and-error-box.tsx';
-import { Loaded } from '../../../ui/feedback/loaded.tsx';
+import { Loaded } from '../../../ui/feedback/loaded-or-read-error.tsx';
 import { isLive, type TaskView, type useParallelTasks } from '../../tasks/detail/use-task.ts';
-import { NotifyButton } from './notify-when-done.tsx';
+import { NotifyButton } from './notify-when-done-and-progress-title.tsx';
 import { useSyncedPlayback } from './synced-playback.ts';
 import { PlaybackBar } from './playback-bar.tsx';
 import { playgroundText } from '../playground-text.ts';
 import { RefusedCard } from './refused-card.tsx';
-import type { AcceptedVariant, VariantBatchResult, NotAcceptedVariant } from '../use-create-variant-tasks.ts';
+import type { AcceptedVariant, VariantBatchResult, NotAcceptedVariant } from '../use-create-and-retry-variant-tasks.ts';
 import { VariantCard } from './variant-card.tsx';
 
 type ResultsProps = {

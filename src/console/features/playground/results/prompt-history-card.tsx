@@ -1,9 +1,9 @@
 import { deletedPrompt } from '../../../../tasks/end/content-placeholders.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
 import type { ListedTask, Model } from '../../../api/contract.ts';
-import { Card } from '../../../ui/page-layout.tsx';
+import { Card } from '../../../ui/page-card-facts-and-tiles.tsx';
 import { Skeleton } from '../../../ui/feedback/skeleton.tsx';
-import { Time } from '../../../ui/time.tsx';
+import { Time } from '../../../ui/times-and-durations.tsx';
 import { Poster } from '../../tasks/poster.tsx';
 import { isLive } from '../../tasks/detail/use-task.ts';
 import { playgroundText } from '../playground-text.ts';

@@ -1,4 +1,4 @@
-import { failureOf, toSentence } from '../../../api/problem.ts';
+import { failureOf, toSentence } from '../../../api/api-problem-and-words.ts';
 import { Button } from '../../../ui/controls/button.tsx';
 import { RotateCw } from '../../../ui/controls/icons.ts';
 import { formatCredits } from '../../../ui/number-formats.tsx';
@@ -9,7 +9,7 @@ import {
   isCertainlyNotCharged,
   type NotAcceptedVariant,
   useRetryVariant,
-} from '../use-create-variant-tasks.ts';
+} from '../use-create-and-retry-variant-tasks.ts';
 
 type RefusedProps = { readonly refused: NotAcceptedVariant; readonly onAccepted: (accepted: AcceptedVariant) => void };
 

@@ -1,9 +1,9 @@
 import { CodeBlock } from '../../../ui/controls/code-block.tsx';
 import { Notice } from '../../../ui/feedback/notice-and-error-box.tsx';
-import { Card, type LabelAndValue, Facts } from '../../../ui/page-layout.tsx';
+import { Card, type LabelAndValue, Facts } from '../../../ui/page-card-facts-and-tiles.tsx';
 import { isObject, nonEmptyStringsOf, type InputValues } from '../../models/field-schema-helpers.ts';
 import { fieldWord, valueWord } from '../../models/models-text.ts';
-import { isUploadUrl } from '../../playground/media/upload-previews.ts';
+import { isUploadUrl } from '../../playground/media/upload-previews-and-expiry.ts';
 import { MediaThumbnail, previewLinkOf } from '../reference-media-thumbnail.tsx';
 import { tasksText } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';

@@ -1,6 +1,6 @@
-import { toSentence } from '../../../api/problem.ts';
+import { toSentence } from '../../../api/api-problem-and-words.ts';
 import { SignedAmount, formatCredits, formatNumber } from '../../../ui/number-formats.tsx';
-import { ExactTime } from '../../../ui/time.tsx';
+import { ExactTime } from '../../../ui/times-and-durations.tsx';
 import { describeFailCode, tasksText, wordAndToneOfTask } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 

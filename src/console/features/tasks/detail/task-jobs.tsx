@@ -2,7 +2,7 @@ import type { TaskDetail } from '../../../api/contract.ts';
 import { StateWithDot } from '../../../ui/controls/badge.tsx';
 import { formatMicros } from '../../../ui/number-formats.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
-import { formatDuration, Time } from '../../../ui/time.tsx';
+import { formatDuration, Time } from '../../../ui/times-and-durations.tsx';
 import { wordAndToneOfJob, tasksText } from '../tasks-text.ts';
 
 type Job = TaskDetail['operator']['providerJobs'][number];

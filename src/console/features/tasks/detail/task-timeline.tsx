@@ -1,5 +1,5 @@
-import { Card } from '../../../ui/page-layout.tsx';
-import { ClockTime, formatDuration } from '../../../ui/time.tsx';
+import { Card } from '../../../ui/page-card-facts-and-tiles.tsx';
+import { ClockTime, formatDuration } from '../../../ui/times-and-durations.tsx';
 import { describeTimelineStep, tasksText, wordAndToneOfTask } from '../tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 

@@ -1,8 +1,8 @@
 import type { Answer, Query } from '../../../api/call.ts';
 import { useRead } from '../../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
-import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-code.ts';
-import { filtersWithoutFullIndex } from '../../../../tasks/list/filter-indexes.ts';
+import { outcomeOfFailCode } from '../../../../catalogue/tasks/fail-codes-and-outcomes.ts';
+import { filtersWithoutFullIndex } from '../../../../tasks/list/filters-without-index.ts';
 import { shortId } from '../../../ui/controls/short-id.ts';
 import { presetOrDateRangeFilters } from '../../../ui/forms/date-range-filters.tsx';
 import {
@@ -12,7 +12,7 @@ import {
   useFilters,
 } from '../../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { formatNumber } from '../../../ui/number-formats.tsx';
-import { accountFilter } from '../../accounts/account-search.tsx';
+import { accountFilter } from '../../accounts/account-search-and-filter.tsx';
 import { failCodes, describeFailCode, stateFilters, tasksText } from '../tasks-text.ts';
 
 export type TaskListPath = '/api/v1/jobs/listTasks' | '/api/admin/v1/tasks';

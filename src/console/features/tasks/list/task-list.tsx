@@ -9,7 +9,7 @@ import type { SelectionOptions } from '../../../ui/lists/selection.tsx';
 import { useFirstRequestSample } from '../../playground/request-samples.ts';
 import { CancelTasksDialog } from './cancel-tasks.tsx';
 import type { TaskFilter, TaskListPath } from './task-filters.tsx';
-import { accountAndCreatorColumn, createdByColumn, taskColumns } from './task-table.tsx';
+import { accountAndCreatorColumn, createdByColumn, taskColumns } from './task-columns-and-table.tsx';
 import { tasksText } from '../tasks-text.ts';
 import { isLive, type ListedTaskRow } from '../detail/use-task.ts';
 

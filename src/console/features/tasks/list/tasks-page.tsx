@@ -2,7 +2,7 @@ import { useAccount, useIsOperatorPage } from '../../../api/session.ts';
 import { accountPaths } from '../../../paths.ts';
 import { LinkButton } from '../../../ui/controls/button.tsx';
 import { Plus } from '../../../ui/controls/icons.ts';
-import { Page } from '../../../ui/page-layout.tsx';
+import { Page } from '../../../ui/page-card-facts-and-tiles.tsx';
 import { ExportTasks } from './export-tasks.tsx';
 import { useTaskFilters } from './task-filters.tsx';
 import { TaskList } from './task-list.tsx';
