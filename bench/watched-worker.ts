@@ -1,6 +1,6 @@
 import { readConfig } from '../src/run/config/config.ts';
 import { createLog } from '../src/platform/log/log.ts';
-import { createMetrics } from '../src/run/metrics/metrics.ts';
+import { createMetrics } from '../src/run/metrics/create-metrics-registry.ts';
 import type { Provider } from '../src/providers/provider-contract.ts';
 import type { ProviderWithTermsAndPoller, OpenProviders } from '../src/providers/open-providers.ts';
 import { settingsWithNothingEmbedded } from '../src/run/config/complete-settings-and-derived-values.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { commandsByName } from '../dist/src/run/cli/commands.js';
 import { scrapedGauges } from '../dist/src/run/metrics/scraped-gauges.js';
-import { eventMetrics } from '../dist/src/run/metrics/metrics.js';
+import { eventMetrics } from '../dist/src/run/metrics/create-metrics-registry.js';
 import { tableGrowth } from '../dist/src/library/operations/table-growth-reference.js';
 import { jobStateTable } from '../dist/src/tasks/jobs/job-states.js';
 import { timeLimitRows } from '../dist/src/run/time-limit-reference.js';

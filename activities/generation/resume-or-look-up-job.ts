@@ -2,7 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { detailOfAnswerOrError, isStorableJob } from '../../src/providers/classify-upstream-answers.ts';
 import type { LostCreateToRecover, PolledProvider, RecoverOutcome } from '../../src/providers/provider-contract.ts';
 import type { ProviderWithTermsAndPoller } from '../../src/providers/open-providers.ts';
-import { lateCreateWindowMs, countOtherUnansweredCreates, listClaimedJobs } from '../../src/tasks/jobs/job-creates.ts';
+import {
+  lateCreateWindowMs,
+  countOtherUnansweredCreates,
+  findIdsTakenByOurJobs,
+} from '../../src/tasks/jobs/job-creates.ts';
 import type { ProviderJob } from '../../src/tasks/jobs/provider-jobs.ts';
 import {
   type GenerationAttempt,
@@ -145,7 +149,7 @@ export async function lookUpLostCreate(
     ordinal,
     accountHashes: deps.hashAccount(accountId),
     intendedAt,
-    claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
+    claimed: (ids) => findIdsTakenByOurJobs(deps.db, row.provider, ids),
     countRivals: async () => (await countOtherUnansweredCreates(deps.db, { pool, taskId, ordinal, intendedAt })).rivals,
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {

@@ -52,7 +52,10 @@ export function createSettleJobsActivity(deps: SettleProviderJobsDeps) {
 
 type Settled = Pick<Parameters<typeof recordLeftoverJobEnd>[1], 'outcome' | 'cost'>;
 
-/** Returns undefined for a job that is checked again: one that has not stopped keeps its slot for a day at most. */
+/**
+ * Returns undefined for a job that is checked again: one that has not stopped keeps its slot for a day at most, or for as long as its
+ * provider is switched off.
+ */
 async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): Promise<Settled | undefined> {
   const { taskId, ordinal, isOld } = unsettled;
   // Also stops a generation that still runs: its worker receives the cancellation with its next heartbeat.
@@ -110,7 +113,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): 
 function abandoned({ log }: Pick<SettleProviderJobsDeps, 'log'>, { taskId, ordinal, provider }: LeftoverJob): Settled {
   log.error(
     { taskId, ordinal, provider },
-    'provider job of a failed task not found; it may still run upstream and cost money',
+    'provider job that no task waits for not found; it may still run upstream and cost money',
   );
   return { outcome: 'abandoned', cost: 'unknown' };
 }

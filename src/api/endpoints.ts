@@ -46,7 +46,7 @@ import { operatorTaskExportEndpoints, taskExportEndpoints } from './tasks/task-e
 import { operatorTaskListAndCountEndpoints, taskListAndCountEndpoints } from './tasks/task-list-and-count-routes.ts';
 import { recordInfo } from './tasks/record-info-routes.ts';
 import { adminDeleteTask, deleteTask, deleteTasks } from './tasks/delete-task-routes.ts';
-import { adminShowTask, showTimeline } from './tasks/task-detail-routes.ts';
+import { adminShowTask, showTimeline } from './tasks/timeline-and-operator-task-routes.ts';
 
 export type Section = {
   readonly tag: string;

@@ -111,7 +111,7 @@ export function unclearPollOf(reply: AnswerOrError): MissingOrUnclearPoll {
 }
 
 /** Reads the body of a 2xx; one that `parse` does not accept is no verdict. */
-export function parsedBodyOrStatus<Read>(
+export function parsedBodyOrPollStatus<Read>(
   reply: AnswerOrError,
   parse: (body: JsonObject) => Read | undefined,
 ): { readonly read: Read } | MissingOrUnclearPoll {

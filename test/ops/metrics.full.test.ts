@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createLog } from '../../src/platform/log/log.ts';
 import { startApi } from '../../src/run/main/start-api.ts';
 import { startWorker } from '../../src/run/main/start-worker.ts';
-import { createMetrics } from '../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../src/run/metrics/create-metrics-registry.ts';
 import { type Api, createTask } from '../support/service/call-api.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service/test-service.ts';
 import { waitForEnd } from '../support/tasks/tasks.ts';

@@ -9,7 +9,7 @@ import {
   declinesCancel,
   detailOfAnswerOrError,
   isStorableJob,
-  parsedBodyOrStatus,
+  parsedBodyOrPollStatus,
   type AnswerOrError,
   storableUpstreamError,
 } from '../../src/providers/classify-upstream-answers.ts';
@@ -132,7 +132,7 @@ describe('what an answer to a status request proves', () => {
 
   test('a body is read only if it has the expected form', () => {
     const read = (reply: AnswerOrError) =>
-      parsedBodyOrStatus(reply, ({ a }) => (typeof a === 'number' ? a + 1 : undefined));
+      parsedBodyOrPollStatus(reply, ({ a }) => (typeof a === 'number' ? a + 1 : undefined));
     assert.deepEqual(read(answer(200, { a: 1 })), { read: 2 });
     for (const reply of [answer(200, { a: 'x' }), answer(500, { a: 1 })])
       assert.deepEqual(read(reply), { status: { state: 'unclear', detail: detailOfAnswerOrError(reply) } });

@@ -49,7 +49,7 @@ export type RecordedAction = DoneAction & {
   readonly createdAt: number;
 };
 
-export type ActionFilter = {
+export type AuditLogFilter = {
   readonly accountId?: string | undefined;
   readonly operatorId?: string | undefined;
   readonly before?: number | undefined;
@@ -57,7 +57,7 @@ export type ActionFilter = {
 };
 
 /** Lists the audit log, newest first. */
-export const listOperatorActions = many<RecordedAction, [filter: ActionFilter]>({
+export const listOperatorActions = many<RecordedAction, [filter: AuditLogFilter]>({
   name: 'list-operator-actions',
   plannedAnew: true,
   text: `

@@ -1,4 +1,4 @@
-import type { Role } from './role.ts';
+import type { Role } from './account-roles-and-scopes.ts';
 import type { SignedIn } from '../sign-in/signed-in-type-and-session-lifetimes.ts';
 import { lockAccount, lockOpenAccount } from '../accounts.ts';
 import type { Database } from '../../platform/database/database.ts';

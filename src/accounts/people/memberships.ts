@@ -1,4 +1,4 @@
-import { type Role, roles } from './role.ts';
+import { type Role, roles } from './account-roles-and-scopes.ts';
 import type { Link } from '../sign-in/one-time-links.ts';
 import { endSessionsOfUser } from '../sign-in/sessions.ts';
 import { many, maybeOne, noRows, type StatementRunner } from '../../platform/database/declare-statements.ts';

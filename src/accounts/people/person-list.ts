@@ -1,4 +1,4 @@
-import type { Role } from './role.ts';
+import type { Role } from './account-roles-and-scopes.ts';
 import { many } from '../../platform/database/declare-statements.ts';
 
 /** A user of the console. Times are Unix milliseconds. */

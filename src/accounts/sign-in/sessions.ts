@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Role } from '../people/role.ts';
+import type { Role } from '../people/account-roles-and-scopes.ts';
 import {
   recentAuthenticationSeconds,
   idleAndAbsoluteSessionSeconds,

@@ -171,7 +171,7 @@ export function acceptLinkAndSignIn(db: Database, acceptance: LinkAcceptance): P
     if ((await consumeLink({ run }, link.linkId)) === undefined) return undefined;
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
     if (known !== undefined && link.purpose === 'reset') await resetUser({ run }, known.userId, passwordHash);
-    await grantFromLink({ run }, user, { ...link, ...account }, origin);
+    await raiseRightsFromLink({ run }, user, { ...link, ...account }, origin);
     return openRecordedSession({ run }, { user, origin, means: 'link', before });
   });
 }
@@ -192,7 +192,7 @@ async function resetUser(db: StatementRunner, userId: string, passwordHash: stri
   await endSessionsOfUser(db, userId);
 }
 
-export async function grantFromLink(
+export async function raiseRightsFromLink(
   db: StatementRunner,
   user: User,
   { purpose, accountId, role, isOperator }: Pick<Link, 'purpose' | 'accountId' | 'role' | 'isOperator'>,

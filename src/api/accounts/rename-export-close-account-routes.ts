@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { renameOwnAccount } from '../../accounts/rename-account.ts';
 import { closeOwnAccount } from '../../tasks/end/close-account-rows.ts';
-import { streamAccountAsJsonLines } from './account-export-view.ts';
+import { streamAccountAsJsonLines } from './stream-account-as-json-lines.ts';
 import { maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { addressAndUserAgentOf } from '../sign-in/authenticate-session.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';

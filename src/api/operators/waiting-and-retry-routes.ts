@@ -11,7 +11,7 @@ import {
   maxTasksWokenByOperator,
   endWaitsForProviderAs,
   endWaitOfTaskAs,
-} from '../../tasks/jobs/wake-waiting-tasks-as-operator.ts';
+} from '../../tasks/jobs/end-cooldowns-and-list-tasks-to-wake.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting } from '../core/http-error.ts';

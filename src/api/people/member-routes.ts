@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
-import { roles } from '../../accounts/people/role.ts';
+import { roles } from '../../accounts/people/account-roles-and-scopes.ts';
 import {
   changeRoleAndEndSessions,
   inviteMember,
@@ -14,7 +14,7 @@ import { listMembers } from '../../accounts/people/person-list.ts';
 import { memberSchema, presentMember } from './person-view.ts';
 import { listAccountSecurityEvents } from '../../accounts/people/security-events.ts';
 import { addressAndUserAgentOf, type PersonOfAccount, type SessionDeps } from '../sign-in/authenticate-session.ts';
-import { emailField } from './person-fields.ts';
+import { emailField } from './email-and-password-fields.ts';
 import { setSessionCookie } from '../sign-in/session-and-oidc-visit-cookies.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';

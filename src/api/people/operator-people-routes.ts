@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { roles } from '../../accounts/people/role.ts';
+import { roles } from '../../accounts/people/account-roles-and-scopes.ts';
 import { eraseUserAs } from '../../accounts/people/erasure.ts';
 import {
   setUserDisabledAs,
@@ -15,7 +15,7 @@ import { listAllSecurityEvents } from '../../accounts/people/security-events.ts'
 import { listPeople } from '../../accounts/people/person-list.ts';
 import { personSchema, presentPerson } from './person-view.ts';
 import { findUser } from '../../accounts/people/users.ts';
-import { emailField } from './person-fields.ts';
+import { emailField } from './email-and-password-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import type { WithDb } from '../core/endpoint-spec.ts';
 import { requireExisting, HttpError, invalidRequest } from '../core/http-error.ts';

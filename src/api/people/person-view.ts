@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../../accounts/people/role.ts';
+import { roles } from '../../accounts/people/account-roles-and-scopes.ts';
 import type { ListedMember, OperatorsPerson } from '../../accounts/people/person-list.ts';
 import { unixMsSchema } from '../core/request-fields.ts';
 import { pickRowFieldsBySchema } from '../core/pick-row-fields-by-schema.ts';

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import type { Caller } from '../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { Actor } from '../../accounts/operators/actors-and-actions.ts';
-import { type Role, scopesByRole } from '../../accounts/people/role.ts';
+import { type Role, scopesByRole } from '../../accounts/people/account-roles-and-scopes.ts';
 import { type SessionWithRole, findAndTouchSession } from '../../accounts/sign-in/sessions.ts';
 import type { Context } from '../core/request-context-and-responses.ts';
 import type { Database } from '../../platform/database/database.ts';

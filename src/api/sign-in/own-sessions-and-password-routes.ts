@@ -10,7 +10,7 @@ import {
   type NewPasswordDeps,
   type PasswordDeps,
 } from './verify-attempt-and-hash-new-password.ts';
-import { passwordField } from '../people/person-fields.ts';
+import { passwordField } from '../people/email-and-password-fields.ts';
 import { defineEndpoint } from '../core/define-endpoint.ts';
 import { requireExisting } from '../core/http-error.ts';
 import { uncheckedIdField, unixMsSchema } from '../core/request-fields.ts';

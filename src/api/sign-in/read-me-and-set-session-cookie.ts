@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { roles } from '../../accounts/people/role.ts';
+import { roles } from '../../accounts/people/account-roles-and-scopes.ts';
 import type { SignedIn } from '../../accounts/sign-in/signed-in-type-and-session-lifetimes.ts';
 import { accountsOfUser, type OwnAccount } from '../../accounts/people/memberships.ts';
 import { type AccountView, findAccountView } from '../../accounts/people/view-account-as-owner.ts';

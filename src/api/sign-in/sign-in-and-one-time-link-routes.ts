@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findLink, type Link, linkPurposes } from '../../accounts/sign-in/one-time-links.ts';
-import { roles } from '../../accounts/people/role.ts';
+import { roles } from '../../accounts/people/account-roles-and-scopes.ts';
 import type { SignedIn } from '../../accounts/sign-in/signed-in-type-and-session-lifetimes.ts';
 import { confirmSignUpAndSignIn, maxAccountNameLength } from '../../credits/sign-up/confirm-sign-up.ts';
 import { signUpModes } from '../../credits/sign-up/request-sign-up.ts';
@@ -19,7 +19,7 @@ import {
   type NewPasswordDeps,
   type PasswordDeps,
 } from './verify-attempt-and-hash-new-password.ts';
-import { emailField, passwordField } from '../people/person-fields.ts';
+import { emailField, passwordField } from '../people/email-and-password-fields.ts';
 import { relyingParty } from './passkey-ceremony.ts';
 import { clearedSessionCookie } from './session-and-oidc-visit-cookies.ts';
 import type { Context } from '../core/request-context-and-responses.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { mailStates } from '../../platform/mail/mail-texts.ts';
 import { addressAndUserAgentOf, type SessionDeps } from './authenticate-session.ts';
 import { type MailDeps, newOneTimeLinkSchema, presentNewOneTimeLink } from '../people/one-time-link-view.ts';
-import { emailField } from '../people/person-fields.ts';
+import { emailField } from '../people/email-and-password-fields.ts';
 import {
   isDomainAllowed,
   listUnconfirmedSignUps,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { resolveCatalogue } from './resolve-catalogue.ts';
 import type { ReferencedFile } from './cross-checks.ts';
-import { fileRowsOfPrice } from '../prices/prices-schema-and-file-rows.ts';
+import { priceAsFileRows } from '../prices/prices-schema-and-file-rows.ts';
 import { type FileProblem, fieldOrUndefined, fieldPairsOrNone } from './file-data-and-problems.ts';
 import type { Catalogue } from './catalogue-schema-and-types.ts';
 import { ConfigError, errorCode, SetupError } from '../../platform/setup-errors-and-error-messages.ts';
@@ -95,7 +95,7 @@ function unknownShipped(file: string): string | undefined {
 export function builtInCatalogue(): Catalogue {
   const models = defaultModels.map(({ prices, deadlineMs, input: _standard, ...model }) => ({
     ...model,
-    prices: prices.flatMap(fileRowsOfPrice),
+    prices: prices.flatMap(priceAsFileRows),
     deadlineSeconds: deadlineMs / 1000,
   }));
   const { catalogue } = resolveCatalogue({ models });

@@ -147,6 +147,6 @@ export function pricesFromRows(rows: readonly PriceData[]): readonly CataloguePr
   }));
 }
 
-export function fileRowsOfPrice({ name, when, amounts }: CataloguePrice): readonly object[] {
+export function priceAsFileRows({ name, when, amounts }: CataloguePrice): readonly object[] {
   return amounts.map(({ fromMs, ...charged }) => ({ name, when, ...charged, from: new Date(fromMs).toISOString() }));
 }

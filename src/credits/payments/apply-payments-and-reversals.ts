@@ -16,12 +16,15 @@ export const paymentOutcomes = [
   'unknown',
 ] as const;
 /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
-export type PaymentOutcomeEvent = {
+export type PaymentSettledMetricEvent = {
   readonly kind: 'payment_settled';
   readonly outcome: (typeof paymentOutcomes)[number];
 };
 
-export type PaymentDeps = TopUpGrantDeps & { readonly log: Log; readonly events: MetricEventSink<PaymentOutcomeEvent> };
+export type PaymentDeps = TopUpGrantDeps & {
+  readonly log: Log;
+  readonly events: MetricEventSink<PaymentSettledMetricEvent>;
+};
 
 /** Reads what an event is about from the provider and applies it. */
 export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {

@@ -17,7 +17,7 @@ import { removePasskeys } from '../../accounts/sign-in/passkey-rows.ts';
 import { type Origin, recordSecurityEvent } from '../../accounts/people/security-events.ts';
 import { endSessionsOfUser, type SessionWithToken } from '../../accounts/sign-in/sessions.ts';
 import {
-  grantFromLink,
+  raiseRightsFromLink,
   openRecordedSession,
   type UserOriginAndEarlierSession,
 } from '../../accounts/sign-in/sign-in.ts';
@@ -139,5 +139,6 @@ async function acceptInvitations(
   origin: Origin,
 ): Promise<void> {
   for (const invitation of invitations)
-    if ((await consumeLink(db, invitation.linkId)) !== undefined) await grantFromLink(db, user, invitation, origin);
+    if ((await consumeLink(db, invitation.linkId)) !== undefined)
+      await raiseRightsFromLink(db, user, invitation, origin);
 }

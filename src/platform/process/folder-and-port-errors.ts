@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { errorCode, SetupError } from '../setup-errors-and-error-messages.ts';
 
 /** Node reports ENOENT for every folder that cannot be created with its parents. The first missing one has the reason. */
-export async function causeOf(error: unknown, path: string): Promise<unknown> {
+export async function errorOfFirstMissingParent(error: unknown, path: string): Promise<unknown> {
   if (errorCode(error) !== 'ENOENT') return error;
   const parent = dirname(path);
-  if (parent !== path && !(await exists(parent))) return causeOf(error, parent);
+  if (parent !== path && !(await exists(parent))) return errorOfFirstMissingParent(error, parent);
   try {
     await mkdir(path, { mode: 0o700 });
     return error;

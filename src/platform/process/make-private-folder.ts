@@ -1,5 +1,5 @@
 import { mkdir, stat, chmod } from 'fs/promises';
-import { explainFolderError, causeOf } from './folder-and-port-errors.ts';
+import { explainFolderError, errorOfFirstMissingParent } from './folder-and-port-errors.ts';
 
 // Explains errors of folders and ports to the operator who starts the program.
 /** Creates a folder that only this account can open, or restricts an existing one. Throws `SetupError`. */
@@ -10,6 +10,6 @@ export async function makePrivateFolder(path: string, setting: string): Promise<
     // A folder of another account, or a read-only one, may still be usable.
     if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => {});
   } catch (error) {
-    throw explainFolderError(await causeOf(error, path), path, setting);
+    throw explainFolderError(await errorOfFirstMissingParent(error, path), path, setting);
   }
 }

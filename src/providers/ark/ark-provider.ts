@@ -5,7 +5,7 @@ import {
   jsonObjectIn,
   classifyCreate,
   codedErrorIn,
-  parsedBodyOrStatus,
+  parsedBodyOrPollStatus,
   answerOrErrorOf,
 } from '../classify-upstream-answers.ts';
 import type { Job, JobStatus, PolledProvider, RequestBody } from '../provider-contract.ts';
@@ -66,7 +66,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     recover: async (lost, signal) => {
       const path = listPath([['filter.model', config.upstreamModel]], maxListed);
       const reply = await call('GET', path, requestTimeoutsAfterCreate.recoverMs, signal);
-      const list = parsedBodyOrStatus(reply, (body) => candidatesInList(body, lost, maxListed));
+      const list = parsedBodyOrPollStatus(reply, (body) => candidatesInList(body, lost, maxListed));
       if ('status' in list) return unreadableLookup;
       return await findJobOfCreate(list.read.candidates, lost, list.read.isComplete);
     },
@@ -78,7 +78,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
         if (jobs.length > 1) {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
           const reply = await call('GET', listPath(filter, maxBatch), requestTimeoutsAfterCreate.statusMs, signal);
-          const list = parsedBodyOrStatus(reply, recordsIn);
+          const list = parsedBodyOrPollStatus(reply, recordsIn);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
           const listed = new Map(list.read.map((record) => [record.id, record]));
           for (const job of jobs) {

@@ -6,7 +6,7 @@ import {
   codedErrorIn,
   type CreateRules,
   maxJobIdLength,
-  parsedBodyOrStatus,
+  parsedBodyOrPollStatus,
   answerOrErrorOf,
   storableUpstreamError,
 } from '../classify-upstream-answers.ts';
@@ -33,7 +33,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
   };
   const findByName = async (jobKey: string, signal: AbortSignal) => {
     const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
-    const list = parsedBodyOrStatus(reply, (body) => listSchema.safeParse(body).data);
+    const list = parsedBodyOrPollStatus(reply, (body) => listSchema.safeParse(body).data);
     if ('status' in list) return list;
     const { jobs, truncated } = list.read;
     const isComplete = jobs.length < maxListed && !truncated;

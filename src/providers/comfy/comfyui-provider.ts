@@ -5,7 +5,7 @@ import {
   bodyOrStatusOfPoll,
   type CreateRules,
   unclearPollOf,
-  parsedBodyOrStatus,
+  parsedBodyOrPollStatus,
   type AnswerOrError,
   answerOrErrorOf,
   storableUpstreamError,
@@ -32,7 +32,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
   const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
     answerOrErrorOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, body }));
   const readQueue = async (signal: AbortSignal) =>
-    parsedBodyOrStatus(await call('GET', '/queue', signal), (body) => queueSchema.safeParse(body).data);
+    parsedBodyOrPollStatus(await call('GET', '/queue', signal), (body) => queueSchema.safeParse(body).data);
   /** A job that has left the queue is in the history, or has left a file, or is missing. */
   const statusIn = async (
     queue: Awaited<ReturnType<typeof readQueue>>,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../platform/text/json.ts';
 import { fillPlaceholders } from '../../catalogue/providers/input-template-placeholders.ts';
-import { detailOfAnswerOrError, parsedBodyOrStatus, type AnswerOrError } from '../classify-upstream-answers.ts';
+import { detailOfAnswerOrError, parsedBodyOrPollStatus, type AnswerOrError } from '../classify-upstream-answers.ts';
 import type { FrozenConfig, JobRequest, NotAccepted, Refused } from '../provider-contract.ts';
 import { type FileUploadOutcome, uploadMedia } from '../requests/upload-media.ts';
 import type { PolledProviderDeps } from '../jobs/polled-provider.ts';
@@ -45,7 +45,7 @@ function withTexts(request: JobRequest): JobRequest {
 
 async function stored(file: FormFile, { send, reference }: WorkflowUploadDeps): Promise<FileUploadOutcome<JsonValue>> {
   const reply = await send(file);
-  const answer = parsedBodyOrStatus(reply, reference);
+  const answer = parsedBodyOrPollStatus(reply, reference);
   return 'read' in answer ? { stored: answer.read } : { kind: 'unknown', detail: detailOfAnswerOrError(reply) };
 }
 

@@ -7,7 +7,7 @@ import {
   bodyOrStatusOfPoll,
   type CreateRules,
   maxJobIdLength,
-  parsedBodyOrStatus,
+  parsedBodyOrPollStatus,
   answerOrErrorOf,
   storableUpstreamError,
   type VendorError,
@@ -66,7 +66,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
       const limits = { timeoutMs: requestTimeoutsAfterCreate.recoverMs, signal, maxBytes: maxListBytes };
       const reply = await answerOrErrorOf(client.call('GET', `/videos?limit=${maxListed}&order=desc`, limits));
-      const list = parsedBodyOrStatus(reply, (body) => listSchema.safeParse(body).data);
+      const list = parsedBodyOrPollStatus(reply, (body) => listSchema.safeParse(body).data);
       if ('status' in list) return unreadableLookup;
       const { prompt } = lost.input;
       const { data: jobs, has_more: isCut = jobs.length >= maxListed } = list.read;

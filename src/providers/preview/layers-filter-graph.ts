@@ -5,10 +5,10 @@ import type { FrameSize } from '../../catalogue/media/frame-size.ts';
 export const framesPerSecond = 24;
 
 /** A picture with transparency: four bytes a pixel (red, green, blue, alpha), row by row. */
-export type Still = FrameSize & { readonly rgba: Buffer };
+export type RgbaPicture = FrameSize & { readonly rgba: Buffer };
 
 /** A still that moves through the film; `x` and `y` are expressions of ffmpeg, made of numbers and the frame's number `n`. */
-export type Layer = Still & { readonly x: string; readonly y: string; readonly time?: LayerTime };
+export type Layer = RgbaPicture & { readonly x: string; readonly y: string; readonly time?: LayerTime };
 
 /** The frames in which a layer is visible; without one it is visible in all of them. */
 export type LayerTime = {
@@ -19,7 +19,7 @@ export type LayerTime = {
 };
 
 /** Writes the stills as raw pixels; returns ffmpeg's arguments that read them at the film's rate, one frame each. */
-export async function writeStillsAsFfmpegInputs(folder: string, stills: readonly Still[]): Promise<string[]> {
+export async function writeStillsAsFfmpegInputs(folder: string, stills: readonly RgbaPicture[]): Promise<string[]> {
   const inputs = stills.map(async ({ widthPx, heightPx, rgba }, i) => {
     await writeFile(join(folder, `still-${i}.rgba`), rgba);
     const size = ['-pixel_format', 'rgba', '-video_size', `${widthPx}x${heightPx}`];

@@ -9,7 +9,7 @@ import { listMigrationsOfRelease } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listLiveWorkerReports } from '../../catalogue/models/worker-report-rows.ts';
 import { listActiveOperatorPriceNames } from '../../credits/prices/operator-prices.ts';
-import { paymentHealthFinding } from './check-payments.ts';
+import { paymentHealthFinding } from './check-payment-health.ts';
 import { isStripeTestKey } from '../../credits/payments/stripe/stripe-provider.ts';
 import { readPaymentHealth } from '../../credits/payments/payment-health.ts';
 import { unusedPricesFinding } from './check-unused-prices.ts';

@@ -3,7 +3,7 @@ import type { CompleteSettings } from '../config/complete-settings-and-derived-v
 import { createDatabase } from '../../platform/database/database.ts';
 import { SetupError } from '../../platform/setup-errors-and-error-messages.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
-import { explainPollingWorker, refundRestoredTasks } from '../../temporal/engine/refund-all-unfinished-tasks.ts';
+import { explainPollingWorker, refundRestoredTasks } from '../../temporal/engine/refund-and-terminate-after-restore.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 
 /** Temporal lists a workflow about a second after its start (measured). */

@@ -14,7 +14,7 @@ import { startApi } from '../main/start-api.ts';
 import { startMetricsAndHealthServer } from '../main/monitoring/metrics-and-health-server.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/monitoring/tracing.ts';
-import { createMetrics } from '../metrics/metrics.ts';
+import { createMetrics } from '../metrics/create-metrics-registry.ts';
 import { migrateToLatest, describeNewerSchema } from '../schema/migrator.ts';
 import { findOrDownloadFfmpeg } from './find-or-download-ffmpeg.ts';
 import { refundAfterRestore } from './refund-after-restore.ts';

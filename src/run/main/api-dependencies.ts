@@ -18,7 +18,7 @@ import { openStore } from '../../media/store/open-store.ts';
 import { originsOfStore } from '../../media/store/store-location.ts';
 import { uploadFromUrl, uploadKey } from '../../media/references/upload-limits-and-addresses.ts';
 import { installationSources } from '../metrics/scrape-sources.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/create-metrics-registry.ts';
 import { exportScrapedGauges } from '../metrics/export-scraped-gauges.ts';
 import { watchSoldModels } from '../../catalogue/models/report-and-watch-models.ts';
 import { createModerator } from '../../providers/moderation/moderator.ts';

@@ -1,6 +1,6 @@
 import { readConfig } from '../config/config.ts';
 import { createLog, type Log } from '../../platform/log/log.ts';
-import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { createMetrics, type Metrics } from '../metrics/create-metrics-registry.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsAndHealthServer } from './monitoring/metrics-and-health-server.ts';
 import {

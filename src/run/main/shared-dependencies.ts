@@ -1,7 +1,7 @@
 import { createSecretBox } from '../../platform/secrets/secret-box.ts';
 import type { CompleteSettings } from '../config/complete-settings-and-derived-values.ts';
 import type { PartName } from '../../platform/process/process-part-type.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/create-metrics-registry.ts';
 import type { Catalogue } from '../../catalogue/file/catalogue-schema-and-types.ts';
 import { warnOfRemovedProvidersOrModels } from '../../catalogue/file/reload-warnings.ts';
 import { createLiveCatalogue, type LiveCatalogueOptions } from '../../catalogue/file/live-catalogue.ts';

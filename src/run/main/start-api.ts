@@ -9,7 +9,7 @@ import { createMailer } from '../../platform/mail/mailer.ts';
 import { sendMailsUntilClosed } from '../../platform/mail/send-mails.ts';
 import { explainListenError } from '../../platform/process/folder-and-port-errors.ts';
 import { makePrivateFolder } from '../../platform/process/make-private-folder.ts';
-import { createMetrics } from '../metrics/metrics.ts';
+import { createMetrics } from '../metrics/create-metrics-registry.ts';
 import { isCookieExposed } from '../../api/sign-in/session-and-oidc-visit-cookies.ts';
 import { type Database, withResponseTimeLimit } from '../../platform/database/database.ts';
 import type { Log } from '../../platform/log/log.ts';

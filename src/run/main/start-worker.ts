@@ -4,7 +4,7 @@ import { sweepWorkFolder } from '../../../activities/generation/work-folder.ts';
 import { configureFontconfig } from '../config/config.ts';
 import { taskQueuesOf } from '../../temporal/connection/queue-names-and-workflow-ids.ts';
 import type { Log } from '../../platform/log/log.ts';
-import { createMetrics } from '../metrics/metrics.ts';
+import { createMetrics } from '../metrics/create-metrics-registry.ts';
 import { connectTemporal } from '../../temporal/connection/connect.ts';
 import { ensureSchedules } from '../../temporal/schedules/schedules.ts';
 import { makePrivateFolder } from '../../platform/process/make-private-folder.ts';

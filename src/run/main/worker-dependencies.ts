@@ -13,7 +13,7 @@ import { createVideoInspector } from '../../media/video/inspect-and-make-poster.
 import { createVideoNormalizer } from '../../media/ffmpeg/convert-result-video.ts';
 import { fetchReferenceMedia, type ReferenceMediaRequest } from '../../media/references/fetch-reference-media.ts';
 import type { ResultStore } from '../../media/store/result-store.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics/create-metrics-registry.ts';
 import { asciiBrandName } from '../../platform/brand/brand.ts';
 import { createGuardedClient } from '../../platform/outbound/guarded-client.ts';
 import { createProviderClient, type ProviderClient } from '../../platform/outbound/provider-client.ts';

@@ -1,6 +1,9 @@
 import type { RequestFinishedEvent } from '../../api/core/middleware/observe-requests.ts';
 import { moderationOutcomes, type ContentCheckedEvent } from '../../providers/moderation/moderator.ts';
-import { paymentOutcomes, type PaymentOutcomeEvent } from '../../credits/payments/apply-payments-and-reversals.ts';
+import {
+  paymentOutcomes,
+  type PaymentSettledMetricEvent,
+} from '../../credits/payments/apply-payments-and-reversals.ts';
 import type { RequestsDropped } from '../../library/request-log/request-log-buffer.ts';
 import type { TaskEvent } from '../../tasks/task-metric-events.ts';
 import { type EventMetric, createOnFieldMaker, requestBuckets } from './metric-declaration.ts';
@@ -11,7 +14,7 @@ export type HttpExchangeMetricEvent =
   | RequestFinishedEvent
   | RequestsDropped
   | ContentCheckedEvent
-  | PaymentOutcomeEvent;
+  | PaymentSettledMetricEvent;
 
 const on = createOnFieldMaker<HttpExchangeMetricEvent | TaskEvent>();
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import { z } from 'zod';
 import type { DescribedMetric } from './metric-declaration.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './create-metrics-registry.ts';
 
 export const buildInfoMetric = {
   name: 'videogen_build_info',

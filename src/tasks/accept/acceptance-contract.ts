@@ -27,7 +27,7 @@ export type NewTask = {
   readonly createRate?: Rate | undefined;
   /**
    * Set for clients that repeat a create without an Idempotency-Key when they may have lost its response. A number: how often the client
-   * has repeated this create (`create-attempts.ts` has the rule). `merged`: every identical create is an attempt at one task. `running`:
+   * has repeated this create (`answer-repeated-creates.ts` has the rule). `merged`: every identical create is an attempt at one task. `running`:
    * so is every one while the task is unfinished.
    */
   readonly attempt?: number | 'merged' | 'running' | undefined;

@@ -1,9 +1,9 @@
 import { hourMs, minuteMs, secondMs } from '../../platform/timing/milliseconds-per-unit.ts';
 
 /**
- * Pauses before each attempt: a schedule has ten attempts in three days, or in nine if the receiver asks for longer pauses, and ends early with a response of 2xx or 410, or if the delivery
- * is no longer pending. A pause begins at the end of the previous attempt, or, after a network error, at the latest time at which that
- * attempt could have ended.
+ * Pauses before each attempt: a schedule has ten attempts in three days, or in nine if the receiver requests longer pauses. It ends early
+ * with a response of 2xx or 410, or if the delivery is no longer pending. A pause begins at the end of the previous attempt, or, after a
+ * network error, at the latest time at which that attempt could have ended.
  */
 export const callbackPausesMs: readonly number[] = [
   0,

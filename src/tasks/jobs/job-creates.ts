@@ -124,7 +124,7 @@ where provider = $1 and left(job_id, ${indexedLength}) = any($2::text[]) and job
 });
 
 /** Returns those upstream ids that belong to jobs of ours. */
-export async function listClaimedJobs(
+export async function findIdsTakenByOurJobs(
   db: Database,
   provider: string,
   jobIds: readonly string[],

@@ -70,7 +70,8 @@ export const jobStateTable = {
     leadsTo: ['late_success'],
   },
   late_success: {
-    means: 'The video arrived after the refund. It was paid for upstream, and is not delivered.',
+    means:
+      'The video arrived after the refund, or beside another of its task. It was paid for upstream, and is not delivered.',
     row: "outcome = 'late_success'",
     leadsTo: [],
   },

@@ -40,7 +40,7 @@ export type CountFilter = Omit<TaskFilter, 'state' | 'failCodes'>;
 /** No index covers parts of ids, so a search for one reads the newest tasks only. Their ids are in the index that orders them. */
 export const maxSearchedTasks = 100_000;
 
-export type FilterParameterValues = Omit<CountFilter, 'search'> & { readonly isSearch: boolean } & Partial<TaskSearch>;
+export type FilterSqlParameters = Omit<CountFilter, 'search'> & { readonly isSearch: boolean } & Partial<TaskSearch>;
 
 export function withSearchValues<Filter extends CountFilter>({ search, ...filter }: Filter) {
   return { ...filter, isSearch: search !== undefined, ...search };
@@ -59,7 +59,7 @@ export const filterParameterTypes = {
   taskId: 'uuid',
   words: 'text',
 };
-const { $, values } = namedParameters<FilterParameterValues>(filterParameterTypes);
+const { $, values } = namedParameters<FilterSqlParameters>(filterParameterTypes);
 export const filterParameterValues = (filter: CountFilter) => values(withSearchValues(filter));
 
 export const isOfAccountSql = `(${$.accountId} is null or account_id = ${$.accountId})`;

@@ -3,7 +3,7 @@ import {
   createdFromSql,
   createdToSql,
   filterParameterTypes,
-  type FilterParameterValues,
+  type FilterSqlParameters,
   isOfAccountSql,
   matchesFilterSql,
   type TaskFilter,
@@ -27,7 +27,7 @@ export type ListedTask = Task & {
   readonly accountName?: string | undefined;
 };
 
-const { $, values: listValues } = namedParameters<Omit<TaskListFilter, 'search'> & FilterParameterValues>({
+const { $, values: listValues } = namedParameters<Omit<TaskListFilter, 'search'> & FilterSqlParameters>({
   ...filterParameterTypes,
   after: 'uuid',
   state: 'text',

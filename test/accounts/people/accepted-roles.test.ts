@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Role } from '../../../src/accounts/people/role.ts';
+import type { Role } from '../../../src/accounts/people/account-roles-and-scopes.ts';
 import { invitePersonAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import { findMembership } from '../../../src/accounts/people/memberships.ts';
 import { signInWithIdentity } from '../../../src/credits/sign-up/sign-in-with-identity.ts';

@@ -9,7 +9,7 @@ import {
   lockOpenAccounts,
   setMembership,
 } from '../../../src/accounts/people/memberships.ts';
-import type { Role } from '../../../src/accounts/people/role.ts';
+import type { Role } from '../../../src/accounts/people/account-roles-and-scopes.ts';
 import { createUser, type User } from '../../../src/accounts/people/users.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { listAllSecurityEvents } from '../../../src/accounts/people/security-events.ts';
-import type { Role } from '../../../src/accounts/people/role.ts';
+import type { Role } from '../../../src/accounts/people/account-roles-and-scopes.ts';
 import { invitePersonAs, createResetLinkAs } from '../../../src/accounts/people/change-users-as-operator.ts';
 import {
   createOneTimeLink,

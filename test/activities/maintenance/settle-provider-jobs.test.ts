@@ -111,7 +111,7 @@ test('a job whose provider reports no state is checked again for a day, and then
   assert.deepEqual(await settle(), { stopped: 1, late: 0 });
   const [job] = await listProviderJobs(database.db, taskId);
   assert.deepEqual([job?.outcome, job?.costBasis], ['abandoned', 'unknown']);
-  const msg = 'provider job of a failed task not found; it may still run upstream and cost money';
+  const msg = 'provider job that no task waits for not found; it may still run upstream and cost money';
   assert.deepEqual(lines, [{ level: 50, taskId, ordinal: 1, provider: upstream.provider.name, msg }]);
 });
 

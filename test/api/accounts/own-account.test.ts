@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { streamAccountAsJsonLines } from '../../../src/api/accounts/account-export-view.ts';
+import { streamAccountAsJsonLines } from '../../../src/api/accounts/stream-account-as-json-lines.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';
 import { eventTypes } from '../../../src/tasks/callbacks/account-event-types-and-body.ts';
 import type { Database } from '../../../src/platform/database/database.ts';

@@ -20,7 +20,7 @@ import {
   unixMsSchema,
   wholeNumberField,
 } from '../../../src/api/core/request-fields.ts';
-import { emailField, passwordField } from '../../../src/api/people/person-fields.ts';
+import { emailField, passwordField } from '../../../src/api/people/email-and-password-fields.ts';
 
 const id = '019abc12-3456-7def-8901-234567890abc';
 const x = (count: number) => 'x'.repeat(count);

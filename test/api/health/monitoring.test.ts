@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/api/app.ts';
 import { startHttpServer } from '../../../src/api/core/server/http-server.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { assertRefused, createHttpClient } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 

@@ -143,13 +143,13 @@ test('an event that another secret signed, or that was signed more than 300 seco
   for (const how of [{ secret: 'whsec_forged' }, { ageSeconds: 310 }]) {
     const { body, signature } = stage.stripe.sign(event, how);
     const reading = providerAt(stage.stripe).readEvent(Buffer.from(body), () => signature);
-    await assert.rejects(reading, { name: 'InvalidEvent' });
+    await assert.rejects(reading, { name: 'InvalidPaymentEventError' });
   }
   const { body, signature } = stage.stripe.sign(event);
   const changed = Buffer.from(body.replace('checkout.session.completed', 'checkout.session.expired'));
   await assert.rejects(
     stage.provider.readEvent(changed, () => signature),
-    { name: 'InvalidEvent' },
+    { name: 'InvalidPaymentEventError' },
   );
   assert.equal(stage.stripe.exchanges.length, requests, 'nothing was requested from Stripe');
 });

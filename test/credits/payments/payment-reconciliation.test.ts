@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { paymentHealthFinding } from '../../../src/run/doctor/check-payments.ts';
+import { paymentHealthFinding } from '../../../src/run/doctor/check-payment-health.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { readLastChecksAndFindings } from '../../../src/credits/last-checks-and-findings.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';

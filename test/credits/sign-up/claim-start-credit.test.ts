@@ -23,9 +23,9 @@ test('a mailbox gets the start credit once, also under the secret after a rotati
 });
 
 test('an installation without a start credit stores no mailbox', async () => {
-  const before = await hashes();
+  const stored = await hashes();
   assert.equal(await claim('none@example.com', { credits: 0, secrets: [current] }), 0);
-  assert.deepEqual(await hashes(), before);
+  assert.deepEqual(await hashes(), stored);
 });
 
 test('what is stored is a hash with a key made of the current secret, the same in every release', async () => {

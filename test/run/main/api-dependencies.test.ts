@@ -9,7 +9,7 @@ import { createSecretBox } from '../../../src/platform/secrets/secret-box.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { mailSecretBoxOf, needsFromSettings, openApiDependencies } from '../../../src/run/main/api-dependencies.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { createTestEnvironment, type TestEnvironment } from '../../support/service/test-service.ts';
 
 const secrets = { now: 's'.repeat(32), before: 'p'.repeat(32) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startApi } from '../../../src/run/main/start-api.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { createTestEnvironment } from '../../support/service/test-service.ts';
 
 const log = createLog({ level: 'silent' });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import type { Environment } from '../../../src/run/config/config.ts';
 import { createTestEnvironment } from '../../support/service/test-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

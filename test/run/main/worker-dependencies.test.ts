@@ -7,7 +7,7 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { type Environment, readConfig } from '../../../src/run/config/config.ts';
 import { settingsWithNothingEmbedded } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import { guardedClientOptions, openWorkerDependencies } from '../../../src/run/main/worker-dependencies.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { createFolderStore } from '../../support/folder-store.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
-import { createMetrics, eventMetrics, type Metrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics, eventMetrics, type Metrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import type { ServiceEvent } from '../../../src/run/metrics/service-event.ts';
 import { catalogueFrom } from '../../providers/open-providers-stage.ts';
 import { taskParam } from '../../support/tasks/tasks.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { exportProcessMetrics } from '../../../src/run/metrics/process-metrics.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createDatabase } from '../../../src/platform/database/database.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { builtInCatalogue } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { reserveFreePort } from '../../../src/run/embedded/local-ports.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { startMetricsAndHealthServer } from '../../../src/run/main/monitoring/metrics-and-health-server.ts';
 import { assertRefused, createHttpClient } from '../../support/service/http-client.ts';
 

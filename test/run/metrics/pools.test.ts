@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Catalogue } from '../../../src/catalogue/file/catalogue-schema-and-types.ts';
 import { resolveCatalogue } from '../../../src/catalogue/file/resolve-catalogue.ts';
 import { installationSources } from '../../../src/run/metrics/scrape-sources.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { exportScrapedGauges } from '../../../src/run/metrics/export-scraped-gauges.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';

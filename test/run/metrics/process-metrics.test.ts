@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { buildVersion, exportProcessMetrics } from '../../../src/run/metrics/process-metrics.ts';
 
 const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { WorkerParts } from '../../../src/run/main/wire-activities.ts';
 import { readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { catalogueSecretReader } from '../../../src/run/config/config.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { createOpenProviders } from '../../../src/providers/open-providers.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';

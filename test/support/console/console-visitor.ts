@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { isDeepStrictEqual } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
-import type { Role } from '../../../src/accounts/people/role.ts';
+import type { Role } from '../../../src/accounts/people/account-roles-and-scopes.ts';
 import { clearedSessionCookie } from '../../../src/api/sign-in/session-and-oidc-visit-cookies.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createSession } from '../../../src/accounts/sign-in/sessions.ts';

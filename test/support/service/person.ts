@@ -1,5 +1,5 @@
 import { hash } from '@node-rs/argon2';
-import type { Role } from '../../../src/accounts/people/role.ts';
+import type { Role } from '../../../src/accounts/people/account-roles-and-scopes.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { setMembership } from '../../../src/accounts/people/memberships.ts';
 import { createUser } from '../../../src/accounts/people/users.ts';

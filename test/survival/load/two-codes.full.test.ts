@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { wireActivities } from '../../../src/run/main/wire-activities.ts';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import type { CompleteSettings } from '../../../src/run/config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { installTemporalRuntime } from '../../../src/temporal/connection/temporal-runtime.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import type { DrainablePart } from '../../../src/run/main/run-until-signal.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { createWorkflowEngine } from '../../../src/temporal/engine/create-workflow-engine.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { ordinaryScopes } from '../../../src/accounts/keys/scopes-dialects-and-caller.ts';
-import type { Role } from '../../../src/accounts/people/role.ts';
+import type { Role } from '../../../src/accounts/people/account-roles-and-scopes.ts';
 import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { markMediaDeleted } from '../../../src/tasks/end/expired-media-rows.ts';
 import { setEventEndpoint } from '../../../src/tasks/callbacks/event-endpoint.ts';

@@ -5,7 +5,7 @@ import {
   countOtherUnansweredCreates,
   intendOwnMachineJob,
   intendReservedJob,
-  listClaimedJobs,
+  findIdsTakenByOurJobs,
   recordCreatedJob,
   recordUnusableCreateResponse,
   incrementLostRuns,
@@ -174,8 +174,8 @@ test('an id is claimed by a job of the same provider with exactly that id', () =
     await addJob(db, { ...unanswered, job_id: `${long}a` });
     await addJob(db, { ...unanswered, job_id: 'short' });
     const ids = [`${long}a`, `${long}b`, 'short', 'another'];
-    assert.deepEqual(await listClaimedJobs(db, 'upstream', ids), new Set([`${long}a`, 'short']));
-    assert.deepEqual(await listClaimedJobs(db, 'other', ids), new Set());
+    assert.deepEqual(await findIdsTakenByOurJobs(db, 'upstream', ids), new Set([`${long}a`, 'short']));
+    assert.deepEqual(await findIdsTakenByOurJobs(db, 'other', ids), new Set());
   }));
 
 test('the rivals of a create are the other creates of its pool without a response, since ten minutes before it', () =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { listClaimedJobs, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
+import { findIdsTakenByOurJobs, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
 import { listProviderJobs } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { endProviderJob, freeSlotAndRecordCost, recordLeftoverJobEnd } from '../../../src/tasks/jobs/job-ends.ts';
 import { closeBreaker, listPools } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
@@ -249,7 +249,7 @@ test('an upstream id of 4 kB is recorded, and found among the ids that are taken
   await intend(waiter);
   const jobId = randomBytes(3072).toString('base64url');
   await recordCreatedJob(stage.db, { taskId: waiter.taskId, ordinal: 1, jobId });
-  assert.deepEqual(await listClaimedJobs(stage.db, provider, [jobId, 'another']), new Set([jobId]));
+  assert.deepEqual(await findIdsTakenByOurJobs(stage.db, provider, [jobId, 'another']), new Set([jobId]));
 });
 
 test('a request that joins the queue waits two seconds more for each round of slots in front of it', async () => {

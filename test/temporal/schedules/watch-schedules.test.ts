@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
-import { createMetrics } from '../../../src/run/metrics/metrics.ts';
+import { createMetrics } from '../../../src/run/metrics/create-metrics-registry.ts';
 import { startWorker } from '../../../src/run/main/start-worker.ts';
 import { connectTemporal } from '../../../src/temporal/connection/connect.ts';
 import { watchSchedules } from '../../../src/temporal/schedules/watch-schedules.ts';

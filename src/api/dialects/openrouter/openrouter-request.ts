@@ -14,7 +14,7 @@ import {
 import { readSize } from '../video-size.ts';
 
 const text = z.string({ error: 'must be a string' }).nullish();
-/** Clients also send addresses alone. `media-reference.ts` reads the items, and explains what it cannot read. */
+/** Clients also send addresses alone. `read-frames-and-references.ts` reads the items, and explains what it cannot read. */
 const list = z.array(z.unknown(), { error: 'must be an array' }).max(50, { error: 'must have at most 50 items' });
 const notOffered = (what: string) => z.null({ error: `${what} is not supported; leave this field out` }).optional();
 const withoutEffect = z.unknown().optional().meta({ description: 'Ignored: it has no effect on the video.' });

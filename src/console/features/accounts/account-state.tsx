@@ -1,5 +1,5 @@
 import type { Account } from '../../api/contract.ts';
-import { StateWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { accountsText } from './accounts-text.ts';
 
 const tones = { active: 'good', suspended: 'bad', closed: 'calm' } as const;

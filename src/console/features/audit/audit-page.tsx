@@ -1,5 +1,5 @@
 import type { OperatorAction } from '../../api/contract.ts';
-import { Badge } from '../../ui/controls/badge.tsx';
+import { Badge } from '../../ui/controls/badge-and-state-dot.tsx';
 import { ScrollText } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';
 import { ExactTime } from '../../ui/times-and-durations.tsx';

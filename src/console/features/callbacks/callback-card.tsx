@@ -1,5 +1,5 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { WordWithDot } from '../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { CodeBlock } from '../../ui/controls/code-block.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Card, Facts } from '../../ui/page-card-facts-and-tiles.tsx';

@@ -1,5 +1,5 @@
 import type { Callback, OperatorCallback } from '../../api/contract.ts';
-import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot, WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';
 import { type Column, Table } from '../../ui/lists/table.tsx';
 import { formatDuration, Time } from '../../ui/times-and-durations.tsx';

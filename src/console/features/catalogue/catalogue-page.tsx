@@ -1,6 +1,6 @@
 import type { LoadedCatalogue } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { Badge } from '../../ui/controls/badge.tsx';
+import { Badge } from '../../ui/controls/badge-and-state-dot.tsx';
 import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';
 import { creditPriceWords, formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';

@@ -1,6 +1,6 @@
 import type { CodeBatch } from '../../api/contract.ts';
 import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { StateWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { DialogButton } from '../../ui/forms/dialog.tsx';
 import { TextField } from '../../ui/forms/form-fields.tsx';
 import { useFields } from '../../ui/forms/form.tsx';

@@ -3,7 +3,7 @@ import type { EventEndpoint } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner, useNotAllowedReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { Badge } from '../../ui/controls/badge.tsx';
+import { Badge } from '../../ui/controls/badge-and-state-dot.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { Plus, Send } from '../../ui/controls/icons.ts';
 import { Loaded } from '../../ui/feedback/loaded-or-read-error.tsx';

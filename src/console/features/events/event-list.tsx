@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Event } from '../../api/contract.ts';
 import { useNotAllowedReason } from '../../api/session.ts';
-import { WordWithDot } from '../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { InfoDialog } from '../../ui/forms/dialog.tsx';

@@ -1,7 +1,7 @@
 import { ordinaryScopes, scopes as allScopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { accountPages } from '../../pages.ts';
-import { Badge, StateWithDot } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { KeyRound } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';

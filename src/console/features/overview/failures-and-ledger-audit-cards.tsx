@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
 import { operatorPaths } from '../../paths.ts';
-import { StateWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { Notice } from '../../ui/feedback/notice-and-error-box.tsx';
 import { Card } from '../../ui/page-card-facts-and-tiles.tsx';

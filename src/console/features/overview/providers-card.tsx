@@ -2,7 +2,7 @@ import { Link } from 'wouter-preact';
 import type { Provider } from '../../api/contract.ts';
 import { operatorPages } from '../../pages.ts';
 import { operatorPaths } from '../../paths.ts';
-import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot, WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { formatNumber } from '../../ui/number-formats.tsx';
 import { TableCard } from '../../ui/lists/table-card.tsx';
 import { formatDuration } from '../../ui/times-and-durations.tsx';

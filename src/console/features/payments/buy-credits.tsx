@@ -4,7 +4,7 @@ import { brand } from '../../api/page-brand.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useIsOwner } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { Badge } from '../../ui/controls/badge.tsx';
+import { Badge } from '../../ui/controls/badge-and-state-dot.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { CreditCard } from '../../ui/controls/icons.ts';
 import { formatCredits, formatMinorUnits } from '../../ui/number-formats.tsx';

@@ -1,5 +1,5 @@
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
-import { Badge, StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot, WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { useIsOperatorPage } from '../../api/session.ts';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter } from '../../ui/lists/filter-bar-and-url-parameters.tsx';

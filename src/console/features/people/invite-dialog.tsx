@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Role, roles } from '../../../accounts/people/role.ts';
+import { type Role, roles } from '../../../accounts/people/account-roles-and-scopes.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
 import { DialogButton, InfoDialog } from '../../ui/forms/dialog.tsx';
 import { CheckField, Field, Segmented, TextField } from '../../ui/forms/form-fields.tsx';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { type Role, roles } from '../../../accounts/people/role.ts';
+import { type Role, roles } from '../../../accounts/people/account-roles-and-scopes.ts';
 import type { Answer } from '../../api/call.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOwner, useMe, useNotAllowedReason } from '../../api/session.ts';
 import { ActionButton, ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { Badge } from '../../ui/controls/badge.tsx';
+import { Badge } from '../../ui/controls/badge-and-state-dot.tsx';
 import { FilterSelect } from '../../ui/forms/form-fields.tsx';
 import { Users } from '../../ui/controls/icons.ts';
 import { ListPage } from '../../ui/lists/list.tsx';

@@ -1,6 +1,6 @@
 import type { Person } from '../../api/contract.ts';
 import { useMe } from '../../api/session.ts';
-import { Badge, StateWithDot } from '../../ui/controls/badge.tsx';
+import { Badge, StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { peopleText } from './people-text.ts';
 
 type NameProps = { readonly person: Pick<Person, 'userId' | 'email'> };

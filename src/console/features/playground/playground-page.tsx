@@ -12,7 +12,7 @@ import { maxVariants, taskRequestOf } from './draft/draft.ts';
 import { PromptHistoryCard } from './results/prompt-history-card.tsx';
 import { inputFieldsOf } from './form/form-fields-from-input-schema.ts';
 import { useProgressTitleAndNotify } from './results/notify-when-done-and-progress-title.tsx';
-import { usePendingMedia } from './media/use-pending-media.ts';
+import { usePendingMedia } from './media/use-reasons-to-wait-for-media.ts';
 import { PlaygroundForm } from './form/playground-form.tsx';
 import { playgroundText } from './playground-text.ts';
 import { requestSamples } from './request-samples.ts';

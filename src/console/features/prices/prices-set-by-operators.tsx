@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/forms/action-dialog.tsx';
-import { WordWithDot } from '../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { Tags } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';

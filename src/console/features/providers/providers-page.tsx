@@ -7,7 +7,7 @@ import { formatNumber } from '../../ui/number-formats.tsx';
 import { Card, Page } from '../../ui/page-card-facts-and-tiles.tsx';
 import { Table } from '../../ui/lists/table.tsx';
 import { formatDuration, Time } from '../../ui/times-and-durations.tsx';
-import { WordWithDot } from '../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
 import { TestProviderConnectionButton } from './test-provider-connection-button.tsx';
 import { SetProviderStateButton } from './set-provider-state.tsx';

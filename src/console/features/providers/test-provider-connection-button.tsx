@@ -1,7 +1,7 @@
 import type { ProviderTest } from '../../api/contract.ts';
 import { failureOf } from '../../api/api-problem-and-words.ts';
 import { useSend } from '../../api/read-and-send-hooks.ts';
-import { StateWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { Button } from '../../ui/controls/button.tsx';
 import { Dialog, DialogButton } from '../../ui/forms/dialog.tsx';
 import { ErrorBox } from '../../ui/feedback/notice-and-error-box.tsx';

@@ -4,7 +4,7 @@ import type { LoggedRequest } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
 import { useAccount, useIsOwner } from '../../api/session.ts';
 import { accountPaths } from '../../paths.ts';
-import { StateWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { LinkButton } from '../../ui/controls/button.tsx';
 import { CopyId } from '../../ui/controls/copy-button.tsx';
 import { choiceFilter, type Filter, useUrlParameters } from '../../ui/lists/filter-bar-and-url-parameters.tsx';

@@ -1,5 +1,5 @@
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { Badge } from '../../ui/controls/badge.tsx';
+import { Badge } from '../../ui/controls/badge-and-state-dot.tsx';
 import { Monitor } from '../../ui/controls/icons.ts';
 import { List } from '../../ui/lists/list.tsx';
 import { Card } from '../../ui/page-card-facts-and-tiles.tsx';

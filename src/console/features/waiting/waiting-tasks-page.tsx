@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Waiting } from '../../api/contract.ts';
 import { useRead } from '../../api/read-and-send-hooks.ts';
-import { StateWithDot, WordWithDot } from '../../ui/controls/badge.tsx';
+import { StateWithDot, WordWithDot } from '../../ui/controls/badge-and-state-dot.tsx';
 import { OperatorViewAwareButton } from '../../ui/forms/operator-view-aware-button.tsx';
 import { shortId } from '../../ui/controls/short-id.ts';
 import { Empty } from '../../ui/feedback/empty.tsx';

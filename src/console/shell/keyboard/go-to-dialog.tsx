@@ -17,7 +17,7 @@ type Goal = { readonly href: string; readonly label: string; readonly group: str
 const maxGoals = 24;
 
 /** Leads to a page, another account or a task: a few letters, then Enter. */
-export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+export function GoToDialog({ onClose }: { readonly onClose: () => void }) {
   const id = useId();
   const [, navigate] = useLocation();
   const [text, setText] = useState('');

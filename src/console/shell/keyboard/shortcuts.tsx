@@ -4,7 +4,7 @@ import { AccountContext } from '../../api/account-context.ts';
 import { useAccount } from '../../api/session.ts';
 import { ShortcutList } from './shortcut-list.tsx';
 import { accountNav } from '../nav.ts';
-import { CommandPalette } from './go-to-dialog.tsx';
+import { GoToDialog } from './go-to-dialog.tsx';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
@@ -42,7 +42,7 @@ export function Shortcuts() {
     return () => removeEventListener('keydown', press);
   }, [account, role, navigate]);
   const close = () => setShown(undefined);
-  if (shown === 'palette') return <CommandPalette onClose={close} />;
+  if (shown === 'palette') return <GoToDialog onClose={close} />;
   return shown && <ShortcutList pages={account === undefined ? [] : accountNav(account, role)} onClose={close} />;
 }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import sharp, { type Sharp } from 'sharp';
 import type { FrameSize } from '../../../catalogue/media/frame-size.ts';
-import type { Still } from '../layers-filter-graph.ts';
+import type { RgbaPicture } from '../layers-filter-graph.ts';
 
 type Lettering = {
   readonly weight: 'Bold' | 'Medium';
@@ -21,7 +21,7 @@ export async function drawText(
   { weight, trackingEm = 0 }: Lettering,
   sizePx: number,
   width?: number,
-): Promise<Still> {
+): Promise<RgbaPicture> {
   const spacing = Math.round(1024 * trackingEm * sizePx);
   return await stillOf(
     sharp({
@@ -44,8 +44,8 @@ export async function drawFittedText(
   lettering: Lettering,
   sizesPx: readonly number[],
   box: FrameSize,
-): Promise<Still> {
-  let still: Still | undefined;
+): Promise<RgbaPicture> {
+  let still: RgbaPicture | undefined;
   for (const sizePx of sizesPx) {
     still = await drawText(text, lettering, sizePx, box.widthPx);
     if (still.heightPx <= box.heightPx && still.widthPx <= box.widthPx) return still;
@@ -60,7 +60,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-async function stillOf(picture: Sharp): Promise<Still> {
+async function stillOf(picture: Sharp): Promise<RgbaPicture> {
   const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true });
   return { widthPx: info.width, heightPx: info.height, rgba: data };
 }

@@ -48,7 +48,7 @@ async function exportData(
 ): Promise<CommandAnswer> {
   const [{ readOrCreateSecret }, { streamAccountAsJsonLines }, { createLinkSigner }] = await Promise.all([
     import('../../embedded/data-folder-lock-and-files.ts'),
-    import('../../../api/accounts/account-export-view.ts'),
+    import('../../../api/accounts/stream-account-as-json-lines.ts'),
     import('../../../media/store/signed-link.ts'),
   ]);
   await requireAccount(db, accountId);

@@ -50,7 +50,7 @@ async function reconcileNow(context: DatabaseAndConfig): Promise<CommandAnswer> 
 /** Ends the tasks of a restored database, beside no worker. */
 async function reconcileRestored(context: DatabaseAndConfig): Promise<CommandAnswer> {
   const { explainPollingWorker, refundRestoredTasks } =
-    await import('../../../temporal/engine/refund-all-unfinished-tasks.ts');
+    await import('../../../temporal/engine/refund-and-terminate-after-restore.ts');
   const { refunded, terminated } = await withTemporal(context, async (client, queues) => {
     const problem = await explainPollingWorker(client, queues);
     if (problem !== undefined) throw new CommandError(`${problem}; for npm start: npm start -- --restored`);

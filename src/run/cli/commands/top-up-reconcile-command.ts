@@ -3,7 +3,7 @@ import type { MetricEventSink } from '../../../platform/metrics/metric-event-sin
 import { dayMs } from '../../../platform/timing/milliseconds-per-unit.ts';
 import { createLog } from '../../../platform/log/log.ts';
 import { createPaymentProvider } from '../../../credits/payments/create-payment-provider.ts';
-import type { PaymentOutcomeEvent } from '../../../credits/payments/apply-payments-and-reversals.ts';
+import type { PaymentSettledMetricEvent } from '../../../credits/payments/apply-payments-and-reversals.ts';
 import { reconcilePayments } from '../../../credits/payments/payment-reconciliation.ts';
 import { addCommand } from '../add-command.ts';
 import { wholeNumberParser } from '../arguments.ts';
@@ -30,7 +30,7 @@ async function reconcile({ db, config }: DatabaseAndConfig, { days }: { days: nu
   if (provider === undefined)
     throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
   const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, not_comparable: 0, unknown: 0 };
-  const events: MetricEventSink<PaymentOutcomeEvent> = {
+  const events: MetricEventSink<PaymentSettledMetricEvent> = {
     emit: (event) => {
       if (event.kind === 'payment_settled') counts[event.outcome] += 1;
     },

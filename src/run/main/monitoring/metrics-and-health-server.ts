@@ -1,7 +1,7 @@
 import { createMetricsAndHealthApp } from '../../../api/app.ts';
 import { startHttpServer } from '../../../api/core/server/http-server.ts';
 import type { Log } from '../../../platform/log/log.ts';
-import type { Metrics } from '../../metrics/metrics.ts';
+import type { Metrics } from '../../metrics/create-metrics-registry.ts';
 import { explainListenError } from '../../../platform/process/folder-and-port-errors.ts';
 import type { CompleteSettings } from '../../config/complete-settings-and-derived-values.ts';
 import type { DrainablePart } from '../run-until-signal.ts';

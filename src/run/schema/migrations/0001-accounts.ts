@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../../accounts/keys/scopes-dialects-and-caller.ts';
 import { kindByStoredName } from '../../../media/references/upload-limits-and-addresses.ts';
-import { roles } from '../../../accounts/people/role.ts';
+import { roles } from '../../../accounts/people/account-roles-and-scopes.ts';
 import { capPeriods } from '../../../accounts/limits/spend-caps.ts';
 import { secretPurposes } from '../../../tasks/callbacks/signing-secret-rows.ts';
 import { eventTypes } from '../../../tasks/callbacks/account-event-types-and-body.ts';

@@ -87,7 +87,7 @@ test('every film says in the picture, from its first frame to its last, that no 
 });
 
 test('on a machine that says nothing about its fonts, settings of ours are used and nothing complains', async (t) => {
-  const [config, drawing] = ['run/config/config.js', 'providers/preview/titles/draw-text.js'].map((path) =>
+  const [config, drawing] = ['run/config/config.js', 'providers/preview/titles/render-text-picture.js'].map((path) =>
     JSON.stringify(new URL(`../../../../src/${path}`, import.meta.url).href),
   );
   const folder = await temporaryFolder(t);

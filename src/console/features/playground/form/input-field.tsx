@@ -4,7 +4,7 @@ import { fieldWord, valueWord } from '../../models/models-text.ts';
 import { codePointCount } from '../draft/draft.ts';
 import { type ModelInputControl, type ModelInputField, isGiven } from './form-fields-from-input-schema.ts';
 import { MediaField } from '../media/media-field.tsx';
-import type { OnPending } from '../media/use-pending-media.ts';
+import type { OnPending } from '../media/use-reasons-to-wait-for-media.ts';
 import { playgroundText } from '../playground-text.ts';
 
 type ControlProps = {

@@ -5,7 +5,7 @@ import { fieldWord } from '../../models/models-text.ts';
 import type { Draft, DraftChange } from '../draft/draft.ts';
 import { FieldControl } from './input-field.tsx';
 import { type ModelInputField, isGiven, rawFieldValue, withFieldValue } from './form-fields-from-input-schema.ts';
-import type { OnPending } from '../media/use-pending-media.ts';
+import type { OnPending } from '../media/use-reasons-to-wait-for-media.ts';
 import { playgroundText } from '../playground-text.ts';
 
 type InputsProps = {

@@ -9,7 +9,7 @@ import { formDropAndPasteHandlers } from '../media/file-drop-and-paste.ts';
 import { GenerateButton, namedPriceRateWords } from './generate-button.tsx';
 import { hasFieldError, InputFields } from './input-fields.tsx';
 import { inputFieldsOf } from './form-fields-from-input-schema.ts';
-import type { OnPending } from '../media/use-pending-media.ts';
+import type { OnPending } from '../media/use-reasons-to-wait-for-media.ts';
 import { playgroundText } from '../playground-text.ts';
 import { OtherModels, VariantFields } from './video-count-and-other-models-fields.tsx';
 import type { PlannedVideo } from './variants.ts';

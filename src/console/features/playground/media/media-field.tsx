@@ -13,7 +13,7 @@ import { TextField } from '../../../ui/forms/form-fields.tsx';
 import { useClaimedFieldError } from '../../../ui/forms/form.tsx';
 import { ImagePlus, Link2, X } from '../../../ui/controls/icons.ts';
 import { MediaThumbnail, storeUploadPreviewLink } from '../../tasks/reference-media-thumbnail.tsx';
-import type { OnPending } from './use-pending-media.ts';
+import type { OnPending } from './use-reasons-to-wait-for-media.ts';
 import { playgroundText } from '../playground-text.ts';
 import { isUploadExpired, isUploadUrl } from './upload-previews-and-expiry.ts';
 

@@ -1,5 +1,5 @@
 import type { TaskDetail } from '../../../api/contract.ts';
-import { StateWithDot } from '../../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../../ui/controls/badge-and-state-dot.tsx';
 import { formatMicros } from '../../../ui/number-formats.tsx';
 import { TableCard } from '../../../ui/lists/table-card.tsx';
 import { formatDuration, Time } from '../../../ui/times-and-durations.tsx';

@@ -5,7 +5,7 @@ import { shortId } from '../../../ui/controls/short-id.ts';
 import { type BackLinkTarget, DetailPage } from '../../../ui/lists/detail-page.tsx';
 import { Film } from '../../../ui/controls/icons.ts';
 import { Page } from '../../../ui/page-card-facts-and-tiles.tsx';
-import { WordWithDot } from '../../../ui/controls/badge.tsx';
+import { WordWithDot } from '../../../ui/controls/badge-and-state-dot.tsx';
 import { CallbackCard } from '../../callbacks/callback-card.tsx';
 import { storeUploadPreviewLink } from '../reference-media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';

@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../../api/contract.ts';
 import { accountPages } from '../../../pages.ts';
-import { StateWithDot } from '../../../ui/controls/badge.tsx';
+import { StateWithDot } from '../../../ui/controls/badge-and-state-dot.tsx';
 import { shortId } from '../../../ui/controls/short-id.ts';
 import { formatNumber } from '../../../ui/number-formats.tsx';
 import { useUrlParameters } from '../../../ui/lists/filter-bar-and-url-parameters.tsx';

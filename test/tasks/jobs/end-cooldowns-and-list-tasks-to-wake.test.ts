@@ -8,7 +8,7 @@ import {
   maxTasksWokenByOperator,
   endWaitsForProviderAs,
   endWaitOfTaskAs,
-} from '../../../src/tasks/jobs/wake-waiting-tasks-as-operator.ts';
+} from '../../../src/tasks/jobs/end-cooldowns-and-list-tasks-to-wake.ts';
 import { ago, failedAgo, insertRow, insertTask, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { shell } from '../../support/service/person.ts';

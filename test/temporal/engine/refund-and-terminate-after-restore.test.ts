@@ -5,7 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { explainPollingWorker, refundRestoredTasks } from '../../../src/temporal/engine/refund-all-unfinished-tasks.ts';
+import {
+  explainPollingWorker,
+  refundRestoredTasks,
+} from '../../../src/temporal/engine/refund-and-terminate-after-restore.ts';
 import { queueNames, taskQueuesOf } from '../../../src/temporal/connection/queue-names-and-workflow-ids.ts';
 import { listDueTerminations } from '../../../src/tasks/list/workflow-terminations.ts';
 import { createTestDatabase } from '../../support/database/test-database.ts';

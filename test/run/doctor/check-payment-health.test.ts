@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PaymentHealth } from '../../../src/credits/payments/payment-health.ts';
-import { paymentHealthFinding, type PaymentsToCheck } from '../../../src/run/doctor/check-payments.ts';
+import { paymentHealthFinding, type PaymentsToCheck } from '../../../src/run/doctor/check-payment-health.ts';
 import { invalidResultsFinding } from '../../../src/run/doctor/check-models-with-unusable-videos.ts';
 
 const hourMs = 3_600_000;
