@@ -43,7 +43,7 @@ const [app, theme, docs, docsEarly] = await Promise.all([
     format: 'esm',
     loader: { '.woff2': 'file' },
   }),
-  build({ ...common, entryPoints: [`${source}/docs/apply-stored-theme-and-sample-language.ts`], format: 'iife' }),
+  build({ ...common, entryPoints: [`${source}/docs/docs-apply-stored-theme-and-language.ts`], format: 'iife' }),
 ]);
 
 const files: Readonly<Record<string, string>> = {
@@ -51,7 +51,7 @@ const files: Readonly<Record<string, string>> = {
   theme: entryOf(theme.metafile, 'apply-stored-theme.ts'),
   style: styleOf(app.metafile),
   docs: entryOf(docs.metafile, 'docs/docs.ts'),
-  docsEarly: entryOf(docsEarly.metafile, 'docs/apply-stored-theme-and-sample-language.ts'),
+  docsEarly: entryOf(docsEarly.metafile, 'docs/docs-apply-stored-theme-and-language.ts'),
   docsStyle: entryOf(docs.metafile, 'docs/docs-style.css'),
 };
 const outputs = [app, theme, docs, docsEarly].flatMap(({ metafile }) => Object.keys(metafile.outputs));
