@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { inputLimits, ratios, resolutions } from '../input/resolutions-ratios-and-field-bounds.ts';
 import { permanentErrorKinds, temporaryErrorKinds } from './provider-file-error-kinds.ts';
 
+// The schema of the example in a file that describes a job API.
+
 const exampleInput = z.strictObject({
   prompt: z.string(),
   negativePrompt: z.string().optional(),

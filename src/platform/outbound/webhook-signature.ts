@@ -1,4 +1,4 @@
-import { randomBytes } from 'crypto';
+import { randomBytes } from 'node:crypto';
 import { Webhook as Signer } from 'standardwebhooks';
 
 export type WebhookToSign = {

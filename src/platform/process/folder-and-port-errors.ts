@@ -2,6 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode, SetupError } from '../setup-errors-and-error-messages.ts';
 
+// Explains errors of folders and ports to the operator who starts the program.
+
 /** Node reports ENOENT for every folder that cannot be created with its parents. The first missing one has the reason. */
 export async function errorOfFirstMissingParent(error: unknown, path: string): Promise<unknown> {
   if (errorCode(error) !== 'ENOENT') return error;

@@ -1,7 +1,6 @@
-import { mkdir, stat, chmod } from 'fs/promises';
-import { explainFolderError, errorOfFirstMissingParent } from './folder-and-port-errors.ts';
+import { mkdir, stat, chmod } from 'node:fs/promises';
+import { errorOfFirstMissingParent, explainFolderError } from './folder-and-port-errors.ts';
 
-// Explains errors of folders and ports to the operator who starts the program.
 /** Creates a folder that only this account can open, or restricts an existing one. Throws `SetupError`. */
 export async function makePrivateFolder(path: string, setting: string): Promise<void> {
   try {
