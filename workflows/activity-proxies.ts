@@ -51,8 +51,10 @@ async function locallyFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promis
   }
 }
 
-/** Converts, marks, checks and stores the video. It is already paid for, so this step waits for an unavailable store or worker, until the task has
- * waited for a day in all (`hasWaitedTooLong` of reconcile-tasks.ts). */
+/**
+ * Converts, marks, checks and stores the video. It is already paid for, so this step waits for an unavailable store or worker, until the
+ * task has waited for a day in all (`hasWaitedTooLong` of reconcile-tasks.ts).
+ */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '24h',

@@ -76,7 +76,7 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 }
 
 /**
- * Delivers a callback or an event: makes signed attempts over three days, until the receiver responds with 2xx or 410, or the last attempt
+ * Delivers a callback or an event: makes signed attempts over three days or more, until the receiver responds with 2xx or 410, or the last attempt
  * has failed. A redelivery starts the schedule anew.
  */
 export async function deliverCallback({

@@ -18,7 +18,7 @@ export type GenerationDeps = RoutingDeps & {
   readonly events: TaskEventSink;
   readonly switches: ProviderSwitches;
   /** Identifies an account to upstreams without naming it, by the current secret and by each previous one. */
-  readonly hashAccount: (accountId: string) => AccountIdHashesBySecret;
+  readonly hashAccount: (accountId: string) => AccountPseudonyms;
   readonly media: Pick<
     ResultStore,
     'put' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
@@ -27,7 +27,7 @@ export type GenerationDeps = RoutingDeps & {
   readonly startDeadline: StartDeadline;
 };
 
-export type AccountIdHashesBySecret = readonly [current: string, ...previous: string[]];
+export type AccountPseudonyms = readonly [current: string, ...previous: string[]];
 
 export type GenerationAttempt = {
   readonly deps: GenerationDeps;

@@ -56,17 +56,17 @@ type Settled = Pick<Parameters<typeof recordLeftoverJobEnd>[1], 'outcome' | 'cos
  * Returns undefined for a job that is checked again: one that has not stopped keeps its slot for a day at most, or for as long as its
  * provider is switched off.
  */
-async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): Promise<Settled | undefined> {
-  const { taskId, ordinal, isOld } = unsettled;
+async function settleJob(deps: SettleProviderJobsDeps, leftover: LeftoverJob): Promise<Settled | undefined> {
+  const { taskId, ordinal, isOld } = leftover;
   // Also stops a generation that still runs: its worker receives the cancellation with its next heartbeat.
   await deps.engine.cancelWorkflow(taskId);
   const jobs = (await listProviderJobs(deps.db, taskId)).filter(({ isIntended }) => isIntended);
   const row = jobs.find((job) => job.ordinal === ordinal);
   const task = await findTask(deps.db, taskId);
-  if (row === undefined || task === undefined) return abandoned(deps, unsettled);
+  if (row === undefined || task === undefined) return abandoned(deps, leftover);
   const open = deps.providers.ofJob(row);
   // The catalogue may soon name the provider again, as after a mistake in its file.
-  if (open === undefined) return isOld ? abandoned(deps, unsettled) : undefined;
+  if (open === undefined) return isOld ? abandoned(deps, leftover) : undefined;
   if (await deps.switches.isOff(row.provider)) return undefined;
   const { provider } = open;
   // The job ended with its request.
@@ -82,7 +82,7 @@ async function settleJob(deps: SettleProviderJobsDeps, unsettled: LeftoverJob): 
   const found = await reported(findJob(deps, { task, row, jobKey, provider, open }));
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
   const status = found === undefined || found === 'unknown' ? undefined : await reported(statusOf(provider, found));
-  if (found === undefined || found === 'unknown' || status === undefined) return abandoned(deps, unsettled);
+  if (found === undefined || found === 'unknown' || status === undefined) return abandoned(deps, leftover);
   // The time of a lost create is that of its intent.
   const submitted = { taskId, ordinal, open, submittedAt: row.submittedAt ?? row.intendedAt };
   switch (status.state) {

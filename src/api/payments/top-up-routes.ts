@@ -8,7 +8,7 @@ import { oneOf, uncheckedIdField, unixMsSchema } from '../core/request-fields.ts
 import { cutPage, idPageParameters, idParameter, nextCursorSchema, strictQuery } from '../core/query-parameters.ts';
 import { readLastChecksAndFindings } from '../../credits/last-checks-and-findings.ts';
 import { type PaymentProvider, paymentProviderNames } from '../../credits/payments/payment-provider.ts';
-import { listUngrantablePayments } from '../../credits/payments/payment-reconciliation.ts';
+import { listUngrantedPayments } from '../../credits/payments/payment-reconciliation.ts';
 import { startCheckout } from '../../credits/payments/start-checkout.ts';
 import {
   adminTopUpSchema,
@@ -158,7 +158,7 @@ const adminShow = defineEndpoint({
     return {
       ...presentProvider(payments),
       reconcileTime: paymentsReconciledAt === 0 ? null : paymentsReconciledAt,
-      ungranted: (await listUngrantablePayments(db, maxUngranted)).map(presentUngrantedPayment),
+      ungranted: (await listUngrantedPayments(db, maxUngranted)).map(presentUngrantedPayment),
     };
   },
 });

@@ -4,7 +4,7 @@ import { useContext, useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { titleOf } from '../api/page-brand.ts';
 import './lists/facts.css';
-import './page-layout.css';
+import './page-card-facts-and-tiles.css';
 
 /** The title of a page unless it gives another one, such as the name of what it shows. */
 export const DefaultPageTitleContext = createContext('');

@@ -93,7 +93,7 @@ export type PaymentProvider = {
   readReversals(paymentId: string, price: PaidPrice): Promise<readonly Reversal[] | undefined>;
   /** Lists payments of which refunds or disputes were created since; some more than once. */
   listReversedPayments(sinceMs: number): AsyncIterable<string>;
-  /** Checks the signature of an event and its age. Throws `InvalidPaymentEvent`. */
+  /** Checks the signature of an event and its age. Throws `InvalidPaymentEventError`. */
   readEvent(body: Buffer, header: (name: string) => string): Promise<PaymentEvent>;
 };
 

@@ -66,7 +66,7 @@ export async function reconcilePayments(
   for await (const { paymentId } of pagesOf((after) => listPaymentsWithUnsettledReversals(db, after, pageSize))) {
     await each({ paymentId }, () => applyReversals(deps, paymentId));
   }
-  for (const { checkoutId } of await listUngrantablePayments(db, maxUngranted)) {
+  for (const { checkoutId } of await listUngrantedPayments(db, maxUngranted)) {
     await each({ checkoutId }, () => clearUngranted(deps, checkoutId));
   }
   await markPaymentsReconciled(db);
@@ -116,7 +116,7 @@ export type UngrantedPayment = {
   readonly foundAt: number;
 };
 
-export const listUngrantablePayments = many<UngrantedPayment, [limit: number]>({
+export const listUngrantedPayments = many<UngrantedPayment, [limit: number]>({
   name: 'list-ungranted-payments',
   text: `
 select checkout_id as "checkoutId", reason, top_up_id as "topUpId", account_id as "accountId", found_at as "foundAt"

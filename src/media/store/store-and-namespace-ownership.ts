@@ -92,7 +92,7 @@ export async function claimTemporalNamespaceOrFindProblem(
   return namespace === own ? undefined : otherNamespace(own, namespace);
 }
 
-/** Compares like `claimStoresOrFindProblem` and `claimNamespaceOrFindProblem`, and changes nothing. */
+/** Compares like `claimStoresOrFindProblem` and `claimTemporalNamespaceOrFindProblem`, and changes nothing. */
 export async function findOwnershipProblem(
   db: Database,
   stores: ConfiguredStores,

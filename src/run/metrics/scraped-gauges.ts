@@ -9,7 +9,7 @@ import type { DescribedMetric, Sample } from './metric-declaration.ts';
 import { removedLabel } from './model-and-provider-labels.ts';
 
 // Metrics that are read at a scrape. To add one, add an entry to the table below. If no source has its value, add one to
-// `Snapshot`, and its read to `scrape-sources.ts`: a source that no process reads is not exported.
+// `ScrapeSnapshot`, and its read to `scrape-sources.ts`: a source that no process reads is not exported.
 
 /** The values that a scrape reads; each process has some of the sources. */
 export type ScrapeSnapshot = {

@@ -48,7 +48,7 @@ export const insertNextSigningSecret = noRows<[accountId: string, purpose: Secre
   text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
 });
 
-export const listAllSealedSecrets = many<
+export const listSealedSecretsPage = many<
   { readonly secretId: number; readonly accountId: string; readonly sealed: string },
   [after: number, limit: number]
 >({
@@ -62,6 +62,6 @@ export const replaceSealedSecret = maybeOne<{ secretId: number }, [secretId: num
   name: 'reseal-secret',
   text: `update callback_secrets set sealed = $3 where id = $1 and sealed = $2 returning id as "secretId"`,
 });
-/** The time in which both callback secrets sign after a rotation. */
+/** The time in which a former secret still signs after a rotation. */
 export const defaultSecretOverlapSeconds = 24 * 60 * 60;
 export const maxSecretOverlapSeconds = 30 * 24 * 60 * 60;

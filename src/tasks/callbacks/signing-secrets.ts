@@ -6,7 +6,7 @@ import {
   insertFirstSigningSecret,
   insertNextSigningSecret,
   listSigningSecrets,
-  listAllSealedSecrets,
+  listSealedSecretsPage,
   replaceSealedSecret,
   type SealedSecret,
   type SecretPurpose,
@@ -66,7 +66,7 @@ const pageSize = 200;
 export async function resealSecrets(db: Database, box: SecretBox): Promise<ResealCounts> {
   const counts: ResealCounts = { current: 0, moved: 0, unopened: [] };
   for (let after = 0; ;) {
-    const page = await listAllSealedSecrets(db, after, pageSize);
+    const page = await listSealedSecretsPage(db, after, pageSize);
     for (const { secretId, accountId, sealed } of page) {
       after = secretId;
       if (box.isCurrent(sealed, accountId)) counts.current += 1;

@@ -95,14 +95,14 @@ export type LeftoverJob = JobRowKey & {
   readonly isOld: boolean;
 };
 
-type UnsettledPage = {
+type LeftoverPage = {
   readonly minAgeMs: number;
   readonly after?: LeftoverJob | undefined;
   readonly limit: number;
 };
 
 /** Lists jobs of ended tasks that may still run upstream, oldest first. Creates that may still be in flight are left out. */
-export const listLeftoverJobs = many<LeftoverJob, [page: UnsettledPage]>({
+export const listLeftoverJobs = many<LeftoverJob, [page: LeftoverPage]>({
   name: 'list-unsettled-provider-jobs',
   text: `
 select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"

@@ -20,7 +20,7 @@ async function startProvider(t: TestContext) {
   const issuer = await serve(t, (req, res) => {
     requests.push(String(req.url));
     const seconds = Math.floor(Date.now() / 1000);
-    const own = { iss: issuer, sub: 'ada', aud: 'client', iat: seconds, exp: seconds + 60, nonce: visit.nonce };
+    const own = { iss: issuer, sub: 'ada', aud: 'client', iat: seconds, exp: seconds + 3_600, nonce: visit.nonce };
     const idToken = [part({ alg: 'RS256' }), part({ ...own, ...answers.ofToken }), part('signature')].join('.');
     const bodies: Readonly<Record<string, object>> = {
       '/.well-known/openid-configuration': {

@@ -107,10 +107,9 @@ for (const [what, options, submit, outcome] of [
     const upstream = upstreamOf('declining', options);
     const provider = { ...upstream.provider, ...submit };
     const upstreams = [{ ...upstream, provider }];
-    const story = { upstreams, terms: { cost }, change: priced(cost), betweenAttempts: passTime, attempts: 3 };
     const taskId = await acceptTestTask(database.db, accountId, taskParam('declined'));
-    const world = worldOf(story);
-    for (let attempts = 0; attempts < story.attempts; attempts += 1) {
+    const world = worldOf({ upstreams, terms: { cost }, change: priced(cost) });
+    for (let attempts = 0; attempts < 3; attempts += 1) {
       const attempt = silentActivity({ workflowId: taskId }, () =>
         wireActivities(world).generation.generateVideo({ taskId, isRemote: true }),
       );

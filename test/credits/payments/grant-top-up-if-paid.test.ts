@@ -6,7 +6,7 @@ import { type Payment, PaymentsUnavailableError } from '../../../src/credits/pay
 import { grantTopUpIfPaid } from '../../../src/credits/payments/grant-top-up-if-paid.ts';
 import { applyPaymentAndReversals } from '../../../src/credits/payments/apply-payments-and-reversals.ts';
 import { bookCredits } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
-import { listUngrantablePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
+import { listUngrantedPayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import { listTopUps } from '../../../src/credits/payments/top-ups.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { startRestartableServer } from '../../fakes/restartable-server.ts';
@@ -91,7 +91,7 @@ test('a session of another software, of another installation or with another amo
   const settled = (outcome: string) => ({ kind: 'payment_settled', outcome });
   assert.deepEqual(stage.emitted.slice(emittedBefore), ['unknown', 'unknown', 'not_granted'].map(settled));
   assert.deepEqual(await stage.amountsOf(accountId), []);
-  const found = await listUngrantablePayments(stage.database.db, 10);
+  const found = await listUngrantedPayments(stage.database.db, 10);
   assert.deepEqual(
     found.map(({ checkoutId, reason }) => [checkoutId, reason]),
     [[cheap.id, 'other_checkout']],
@@ -114,7 +114,7 @@ test('a payment that would exceed the largest balance grants nothing and is repo
   records().pay(sessionId);
   await stage.deliver();
   const reasons = async () =>
-    (await listUngrantablePayments(db, 10)).flatMap(({ checkoutId, reason }) =>
+    (await listUngrantedPayments(db, 10)).flatMap(({ checkoutId, reason }) =>
       checkoutId === sessionId ? [reason] : [],
     );
   assert.deepEqual([await reasons(), await stage.stateOf(accountId)], [['balance_out_of_range'], ['open']]);
@@ -250,7 +250,7 @@ select kind, amount::int, reason, balance_after::int as balance from ledger_entr
       const entries = await db.run({ name: 'test-entries', text }, [order.topUpId, otherId]);
       const grant = { kind: 'grant', amount: 7, reason: 'Top-up starter', balance: 7 };
       assert.deepEqual(entries, isGranted ? [grant] : []);
-      const found = await listUngrantablePayments(db, 99);
+      const found = await listUngrantedPayments(db, 99);
       const reasons = found.flatMap((one) => (one.checkoutId === 'cs' ? [one.reason as string] : []));
       assert.deepEqual(reasons, isGranted ? [] : [reason ?? 'account_not_found']);
       assert.ok(found.some(({ checkoutId }) => checkoutId === 'cs_3'));
@@ -266,7 +266,7 @@ test('a payment for an account that the database does not have is not granted', 
     const payment = { ...about, state: 'paid', ...starter.price } as const;
     const settlement = await grantTopUpIfPaid({ db, provider: stage.provider, serviceUrl }, payment, 'event');
     assert.deepEqual(settlement, { kind: 'not_granted', topUp: order, reason: 'account_not_found' });
-    const [found] = (await listUngrantablePayments(db, 99)).filter(({ checkoutId }) => checkoutId === 'cs');
+    const [found] = (await listUngrantedPayments(db, 99)).filter(({ checkoutId }) => checkoutId === 'cs');
     const { foundAt: _at, ...fields } = found ?? assert.fail();
     const { topUpId, accountId } = order;
     assert.deepEqual(fields, { checkoutId: 'cs', reason: 'account_not_found', topUpId, accountId });

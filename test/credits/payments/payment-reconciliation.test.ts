@@ -4,7 +4,7 @@ import { paymentHealthFinding } from '../../../src/run/doctor/check-payment-heal
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { readLastChecksAndFindings } from '../../../src/credits/last-checks-and-findings.ts';
 import { readPaymentHealth } from '../../../src/credits/payments/payment-health.ts';
-import { listUngrantablePayments, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
+import { listUngrantedPayments, reconcilePayments } from '../../../src/credits/payments/payment-reconciliation.ts';
 import type { Payment, Reversal } from '../../../src/credits/payments/payment-provider.ts';
 import { DatabaseUnavailableError } from '../../../src/platform/database/database.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
@@ -114,7 +114,7 @@ test('a payment that cannot be granted is an error for doctor, until it is retur
   await stage.deliver();
   await run();
   assert.deepEqual(
-    (await listUngrantablePayments(db, 10)).map(({ checkoutId, reason }) => [checkoutId, reason]),
+    (await listUngrantedPayments(db, 10)).map(({ checkoutId, reason }) => [checkoutId, reason]),
     [[sessionId, 'amount_differs']],
   );
   assert.equal((await readLastChecksAndFindings(db)).ungrantedPayments, 1);
@@ -127,14 +127,10 @@ test('a payment that cannot be granted is an error for doctor, until it is retur
   } finally {
     await elsewhere.close();
   }
-  assert.equal(
-    (await listUngrantablePayments(db, 10)).length,
-    1,
-    'the key of another account at Stripe proves nothing',
-  );
+  assert.equal((await listUngrantedPayments(db, 10)).length, 1, 'the key of another account at Stripe proves nothing');
   records().refund(paymentId, 999);
   await run();
-  assert.deepEqual(await listUngrantablePayments(db, 10), []);
+  assert.deepEqual(await listUngrantedPayments(db, 10), []);
   await stage.deliver();
 });
 
@@ -149,10 +145,10 @@ from generate_series(1, 100) n`;
   await age(topUpId, '1 minute', ', minor_units = minor_units + 1');
   const paymentId = records().pay(sessionId);
   await stage.deliver();
-  assert.equal((await listUngrantablePayments(db, 200)).at(-1)?.checkoutId, sessionId);
+  assert.equal((await listUngrantedPayments(db, 200)).at(-1)?.checkoutId, sessionId);
   records().refund(paymentId, 999);
   await run();
-  const left = await listUngrantablePayments(db, 200);
+  const left = await listUngrantedPayments(db, 200);
   assert.equal(left.length, 100);
   assert.ok(left.every(({ checkoutId }) => checkoutId.startsWith('cs_elsewhere_')));
   await db.run({ name: 'test-forget-stuck-payments', text: 'delete from ungranted_payments' });
@@ -166,13 +162,13 @@ test('a payment for an account that is missing in this database is reported, and
     const { sessionId } = await stage.order(accountId, { ...stage.deps, db: elsewhere.db });
     records().pay(sessionId);
     await run();
-    const [found] = await listUngrantablePayments(stage.database.db, 10);
+    const [found] = await listUngrantedPayments(stage.database.db, 10);
     assert.deepEqual([found?.accountId, found?.reason], [accountId, 'account_not_found']);
     const account = { name: 'insert-missing-account', text: `insert into accounts (id, name) values ($1, 'found')` };
     await stage.database.db.run(account, [accountId]);
     await run();
     assert.deepEqual(await stage.amountsOf(accountId), [credits]);
-    assert.deepEqual(await listUngrantablePayments(stage.database.db, 10), []);
+    assert.deepEqual(await listUngrantedPayments(stage.database.db, 10), []);
     await stage.deliver();
   } finally {
     await elsewhere.close();
@@ -311,7 +307,7 @@ for (const [what, reported, reversals, isLeft] of [
         readReversals: async (id: string) => (id === 'pi_1' ? reversals : undefined),
       };
       assert.equal((await run({ ...stage.deps, db, provider })).failed, 0);
-      const left = (await listUngrantablePayments(db, 10)).map(({ checkoutId }) => checkoutId);
+      const left = (await listUngrantedPayments(db, 10)).map(({ checkoutId }) => checkoutId);
       assert.deepEqual(left, isLeft ? ['cs_1', 'cs_2'] : ['cs_2']);
     }));
 }

@@ -281,13 +281,13 @@ test('the mail that has been due for longest is sent first, and one that was sen
   await request('sooner@example.com');
   await query(`update mails set due_at = now() - interval '1 minute' where recipient = 'sooner@example.com'`);
   const fresh = createDatabase({ url: service.database.url, poolSize: 1 });
-  const [taken] = await fresh.transaction(async (run) => {
+  const taking = fresh.transaction(async (run) => {
     // An index has the order, whether it is asked for or not.
     for (const scan of ['indexscan', 'bitmapscan'])
       await run({ name: `test-without-${scan}`, text: `set local enable_${scan} = off` });
     return await takeDueMails({ run }, 1);
   });
-  await fresh.close();
+  const [taken] = await taking.finally(() => fresh.close());
   assert.equal(taken?.recipient, 'sooner@example.com');
   for (const state of ['sent', 'failed'] as const) await endMail(service.database.db, taken.mailId, state);
   assert.deepEqual(await stateOf('sooner@example.com'), { state: 'sent', attempts: 1, erased: true });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { parseProviderFile } from '../../../src/catalogue/providers/provider-file-schema.ts';
 import { playExample } from '../../../src/providers/http/play-example-exchanges.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { dataUrl } from '../contract/all-fields.ts';
 
 const job = { id: 'v1' };
@@ -53,7 +54,7 @@ const [create, find] = ['POST /videos', 'GET /videos'].map((request) => ({ reque
 const status = { step: 'status', request: 'GET /videos/v1' };
 const cancel = { step: 'cancel', request: 'DELETE /videos/v1' };
 
-test('each difference from the example is named, and nothing else', async () => {
+test('each difference from the example is named, and nothing else', async (t) => {
   const named = (found: object) => `names the job ${JSON.stringify(found)} instead of {"id":"v1","handle":{}}`;
   const cases: readonly (readonly [exchange: object, ...differences: string[]])[] = [
     [{ step: 'create', ...create, sends: { prompt: 'a fox' }, answer: job, means: 'accepted' }],
@@ -96,12 +97,11 @@ test('each difference from the example is named, and nothing else', async () => 
     [{ ...cancel, status: 405, means: 'runs_on' }],
     [{ ...cancel, status: 500, means: 'runs_on' }, 'means unclear instead of runs_on'],
   ];
+  const [folder, before] = [await temporaryFolder(t), tmpdir()];
+  process.env['TMPDIR'] = folder;
+  t.after(() => void (process.env['TMPDIR'] = before));
   const found = await played(cases.map(([exchange]) => exchange));
-  assert.deepEqual(
-    (await readdir(tmpdir())).filter((name) => name.startsWith('videogen-example-')),
-    [],
-    'the media of the example are deleted',
-  );
+  assert.deepEqual(await readdir(folder), [], 'the media of the example are deleted');
   assert.deepEqual(
     found.map(({ differences }) => differences),
     cases.map(([, ...differences]) => differences),

@@ -14,11 +14,11 @@ import { waitFor } from '../../support/wait-for.ts';
 // has a job upstream, three wait, and several callbacks and events are owed.
 const firstInstallation = asOfNow(readFileSync('test/run/schema/fixtures/2026-11.sql', 'utf8'));
 
-/** Moves all times by the time since the dump, because a task that has waited for a day is refunded. */
+/** Moves all times of 2026 by the time since the dump, because a task that has waited for a day is refunded. */
 function asOfNow(dump: string): string {
   const passedMs = Date.now() - Date.parse('2026-11-29T05:59:44Z');
   return dump.replaceAll(
-    /'(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00'/g,
+    /'(2026-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)\+00'/g,
     (_literal, day: string, time: string) => {
       return `'${new Date(Date.parse(`${day}T${time}Z`) + passedMs).toISOString()}'`;
     },

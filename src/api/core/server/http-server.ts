@@ -182,7 +182,7 @@ async function acceptQueued(server: Server): Promise<void> {
   let accepted = 0;
   const count = () => void (accepted += 1);
   server.on('connection', count);
-  // A callback of a socket or a signal is called between those and the end of the turn, in which no connection is accepted any more.
+  // A callback of a socket or a signal runs after its turn has accepted connections, so the rest of that turn would always look quiet.
   await nextTurn();
   const startedAt = performance.now();
   for (let now = startedAt, isQuiet = false; !isQuiet && now - startedAt < maxAcceptMs;) {

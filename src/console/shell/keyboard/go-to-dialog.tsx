@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/forms/dialog.tsx';
 import { keyboardText } from './keyboard-text.ts';
 import { accountNav, type NavLink, operatorNav } from '../nav.ts';
 import { shellText } from '../shell-text.ts';
-import './command-palette.css';
+import './go-to-dialog.css';
 
 const words = keyboardText.palette;
 

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import './tabs.css';
+import './tab-links.css';
 
 export type TabLink = {
   readonly href: string;

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../../api/api-problem-and-words.ts';
 import { CopyButton } from '../controls/copy-button.tsx';
 import { Button } from '../controls/button.tsx';
-import './notice.css';
+import './notice-and-error-box.css';
 
 const icons = { bad: CircleAlert, warn: TriangleAlert, good: CircleCheck, calm: Info } as const;
 

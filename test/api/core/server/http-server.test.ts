@@ -213,7 +213,8 @@ test('a request on a connection that was opened just before close is answered', 
 
 test('requests on connections that arrive as the server closes are answered, one turn of the event loop after another', async (t) => {
   await withService({}, async (own) => {
-    // The moment after which a connection without a request is closed does not pass.
+    // Neither the wait for connections nor the moment after which one without a request is closed passes.
+    t.mock.method(performance, 'now', () => 0);
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const connections: RawConnection[] = [];
     const open = () => {

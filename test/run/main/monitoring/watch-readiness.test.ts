@@ -190,8 +190,20 @@ test('a clock that is an hour ahead of the database is said at the start, and co
   assert.equal(part, 'worker');
   await waitFor('the end of the difference', () => lines.find((line) => line.includes('clock agrees')));
   const [differs, agrees] = lines.filter((line) => line.includes('clock')).map((line) => JSON.parse(line) as LogLine);
-  assert.deepEqual([differs?.level, differs?.part, differs?.offsetSeconds], [40, 'worker', offsetMs / 1000]);
+  assert.deepEqual(differs && [differs.level, differs.msg, differs.part, differs.offsetSeconds, differs.remedy], [
+    40,
+    'clock differs from that of the database',
+    'worker',
+    offsetMs / 1000,
+    'run a time service on this machine and that of the database',
+  ]);
   assert.deepEqual([agrees?.level, agrees?.part], [30, 'worker']);
 });
 
-type LogLine = { readonly level: number; readonly part: string; readonly offsetSeconds?: number };
+type LogLine = {
+  readonly level: number;
+  readonly msg: string;
+  readonly part: string;
+  readonly offsetSeconds?: number;
+  readonly remedy?: string;
+};
