@@ -276,18 +276,18 @@ select gen_random_uuid(), 'confirm', link_id, 'r' || n || '@example.com', sealed
   assert.deepEqual(await stateOf('room-again@example.com'), { state: 'waiting', attempts: 0, erased: false });
 });
 
-test('the mail that has been due for longest is sent first, and one that was sent stays sent whatever another attempt ends with', async () => {
+test('the mail that has been due for longest is sent first, and one that was sent stays sent whatever another attempt ends with', async (t) => {
   await request('later@example.com');
   await request('sooner@example.com');
   await query(`update mails set due_at = now() - interval '1 minute' where recipient = 'sooner@example.com'`);
   const fresh = createDatabase({ url: service.database.url, poolSize: 1 });
-  const taking = fresh.transaction(async (run) => {
+  t.after(() => fresh.close());
+  const [taken] = await fresh.transaction(async (run) => {
     // An index has the order, whether it is asked for or not.
     for (const scan of ['indexscan', 'bitmapscan'])
       await run({ name: `test-without-${scan}`, text: `set local enable_${scan} = off` });
     return await takeDueMails({ run }, 1);
   });
-  const [taken] = await taking.finally(() => fresh.close());
   assert.equal(taken?.recipient, 'sooner@example.com');
   for (const state of ['sent', 'failed'] as const) await endMail(service.database.db, taken.mailId, state);
   assert.deepEqual(await stateOf('sooner@example.com'), { state: 'sent', attempts: 1, erased: true });
