@@ -25,7 +25,7 @@ const { values } = parseArgs({
   allowPositionals: true,
 });
 /** The strings of the console and of the command line are read by people; migrations never change. */
-const isLeftOut = /^src\/(?:console|run\/(?:cli|build|schema))\/|\/write-\w+\.ts$|\.tsx$|-text\.ts$/;
+const isLeftOut = /^src\/(?:console|run\/(?:cli|build|schema))\/|\/write-[\w-]+\.ts$|\.tsx$|-text\.ts$/;
 const processLimitMs = 5 * 60_000;
 const filesPerProcess = 4;
 /** A file with few places to edit may have no other that compiles. */
