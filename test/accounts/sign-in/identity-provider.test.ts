@@ -4,7 +4,7 @@ import { createIdentityProvider } from '../../../src/accounts/sign-in/identity-p
 import { assertSince } from '../../support/assert-since.ts';
 import { serve } from '../../support/servers/serve.ts';
 
-// What is asked of a provider, and what its answers mean. test/api/sign-in/oidc.test.ts visits one that signs its tokens.
+// These cases hold the requests to a provider and the meaning of its responses. The provider of test/api/sign-in/oidc.test.ts signs its tokens.
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -45,7 +45,7 @@ async function startProvider(t: TestContext) {
   return { issuer, answers, requests, provider, identify };
 }
 
-test('a provider that is down is asked again at the next visit, and one that has answered is not', async (t) => {
+test('the discovery of a provider that is down is repeated at the next visit, and is cached once it has succeeded', async (t) => {
   const { answers, requests, provider } = await startProvider(t);
   answers.isDown = true;
   await assert.rejects(provider.begin(false));
@@ -54,7 +54,7 @@ test('a provider that is down is asked again at the next visit, and one that has
   assert.equal(requests.length, 2);
 });
 
-test('a visit asks for a person who was authenticated in the last twelve hours, and one for a proof for one who is authenticated now', async (t) => {
+test('a visit requires an authentication of the last twelve hours, and a visit for a proof requires a new one', async (t) => {
   const { issuer, provider } = await startProvider(t);
   const sinceMs = Date.now();
   for (const isProof of [false, true]) {

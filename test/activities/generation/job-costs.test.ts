@@ -103,7 +103,7 @@ for (const [what, options, submit, outcome] of [
   ],
   ['could not be sent', {}, { submit: () => Promise.reject(new TaskError('image_invalid', 'No image.')) }, 'refused'],
 ] satisfies [string, FakeOptions, Partial<PolledProvider>, string][]) {
-  test(`a create that ${what} costs nothing, whatever a job of its provider costs`, async () => {
+  test(`a create that ${what} costs nothing, although a job of its provider has a price`, async () => {
     const upstream = upstreamOf('declining', options);
     const provider = { ...upstream.provider, ...submit };
     const upstreams = [{ ...upstream, provider }];

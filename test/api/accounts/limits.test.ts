@@ -48,7 +48,7 @@ test('200 limits show what a create, an upload and a read have used, and nothing
   assert.deepEqual(untouched['uploads'], { used: 0, limit: 500 });
 });
 
-test('200 the reads that are left are those of the person who asks, and not of the programs of the account', async () => {
+test('200 the remaining reads are those of the person in the console, and not of the programs of the account', async () => {
   const { accountId, person } = await newMember(service);
   const { key } =
     (await createKeyUnchecked(service.database.db, { accountId, name: 'a', scopes: ordinaryScopes })) ?? assert.fail();

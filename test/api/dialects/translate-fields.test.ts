@@ -32,7 +32,7 @@ test('a text that spells an object or a list becomes it, and anything else stays
   for (const value of ['{', '5', '"{}"', 'a {}', '{"a":1,"a":2}', 7, null]) assert.equal(jsonFromText(value), value);
 });
 
-test('options that are sent as text become numbers and booleans, whatever model they are for', () => {
+test('options that are sent as text become numbers and booleans for every model', () => {
   assert.deepEqual(fieldValueFromText('options', { steps: '5', fast: 'true' }, undefined), { steps: 5, fast: true });
   for (const [name, value] of [
     ['options', '5'],

@@ -273,7 +273,7 @@ test('a file is bounded in size and depth, and aliases cannot make it endless', 
   );
 });
 
-test('a file may have as many characters and levels as the bounds say, and no more', () => {
+test('a file is accepted up to its limits of characters and levels, and refused beyond them', () => {
   const json = JSON.stringify({ models: [model] });
   const most = 1024 * 1024;
   assert.deepEqual(faultsOf(json.padEnd(most)), []);

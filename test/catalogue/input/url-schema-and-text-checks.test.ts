@@ -75,7 +75,7 @@ test('a text is blank if nothing of it can be seen', () => {
   for (const text of ['a', ' . ', '\u200ba', 'a\u200b']) assert.ok(!isBlank(text), JSON.stringify(text));
 });
 
-test('a text that the database cannot store is told apart', () => {
+test('a text that the database cannot store is recognized', () => {
   assert.ok(isStorableText('a 🐈\n'));
   for (const text of ['a\0', '\ud83d', '\udc08a']) assert.ok(!isStorableText(text));
 });
@@ -92,7 +92,7 @@ test('characters are counted as code points', () => {
     assert.equal(fitsCharacters(text, 2), fits, text);
 });
 
-test('a message tells a missing value from an invalid one, and one allowed value from several', () => {
+test('messages differ for a missing and an invalid value, and for one allowed value and several', () => {
   for (const message of [
     missingOrInvalidMessage('must be 1'),
     missingOrInvalidMessage((input) => `must be 1, not ${String(input)}`),

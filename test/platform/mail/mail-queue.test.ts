@@ -276,14 +276,14 @@ select gen_random_uuid(), 'confirm', link_id, 'r' || n || '@example.com', sealed
   assert.deepEqual(await stateOf('room-again@example.com'), { state: 'waiting', attempts: 0, erased: false });
 });
 
-test('the mail that has been due for longest is sent first, and one that was sent stays sent whatever another attempt ends with', async (t) => {
+test('the mail that has been due for longest is sent first, and one that was sent stays sent when another attempt fails', async (t) => {
   await request('later@example.com');
   await request('sooner@example.com');
   await query(`update mails set due_at = now() - interval '1 minute' where recipient = 'sooner@example.com'`);
   const fresh = createDatabase({ url: service.database.url, poolSize: 1 });
   t.after(() => fresh.close());
   const [taken] = await fresh.transaction(async (run) => {
-    // An index has the order, whether it is asked for or not.
+    // An index returns this order also without the `order by` of the statement.
     for (const scan of ['indexscan', 'bitmapscan'])
       await run({ name: `test-without-${scan}`, text: `set local enable_${scan} = off` });
     return await takeDueMails({ run }, 1);

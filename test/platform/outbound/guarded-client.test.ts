@@ -79,7 +79,7 @@ test('a host is named without the final dot of its full name', async (t) => {
 // Other systems have one loopback address.
 const skip = process.platform === 'linux' ? false : 'this system has one loopback address';
 
-test('four addresses of a host are tried, and no more', { skip }, async (t) => {
+test('at most four addresses of a host are tried', { skip }, async (t) => {
   let dead = 3;
   const lookup = () =>
     Promise.resolve([...Array.from({ length: dead }, (_, index) => `127.0.0.${index + 2}`), '127.0.0.1']);

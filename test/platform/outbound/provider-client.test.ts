@@ -131,7 +131,7 @@ test('answers and bodies are bounded', async (t) => {
   assert.equal(upstream.seen.length, 3);
 });
 
-test('a download follows five redirects, and no more', async (t) => {
+test('a download follows at most five redirects', async (t) => {
   const upstream = await serving(t, (request, response, body) => {
     const left = Number(request.url?.slice(1));
     if (left === 0) response.end('the video');

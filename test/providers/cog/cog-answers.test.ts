@@ -51,7 +51,7 @@ describe('a prediction that an earlier attempt has begun', () => {
   });
 });
 
-test('a server is not asked for its health any more once it has answered', async (t) => {
+test('the health of a server is no longer polled once it has responded', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const deps = providerDeps({ kind: 'cog', baseUrl: 'http://cog.test', options: { parameters: { input } } });
   const answerOf = (body: string) => ({ status: 200, headers: {}, body: Buffer.from(body) });

@@ -316,7 +316,7 @@ for (const [name, recordOf] of Object.entries(relayIds))
     assert.equal((await statusOf(provider, jobOf(request, 'job-1'))).state, 'succeeded');
   });
 
-test('an id that cannot be a part of an address is none', async (t) => {
+test('an id that cannot be part of an address is refused', async (t) => {
   const { deps } = await stage(t, 'generic');
   const kindOf = async (id: string) =>
     (await createVideosProvider({ ...deps, client: answering(200, { id }) }).submit(jobRequest(), signal)).kind;

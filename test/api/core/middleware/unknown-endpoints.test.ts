@@ -170,7 +170,7 @@ for (const path of [
   '/api/v2/generations',
   '/dream-machine/v2/generations',
 ])
-  test(`404 ${path} is a path of another API, whose clients are told which endpoints do this here`, async () => {
+  test(`404 ${path} is a path of another API; the error names the endpoints that replace it`, async () => {
     const answer = await answerOf([], path);
     assert.ok('code' in answer);
     assert.match(answer.msg, /^unknown endpoint; POST \/api\/v1\/jobs\/createTask creates a video, /);
