@@ -1,9 +1,9 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import Koa from 'koa';
 import getRawBody from 'raw-body';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
-import { connectTemporal } from '../../src/temporal/connection/connect.ts';
+import { callWithin, connectTemporal, isUnavailable } from '../../src/temporal/connection/connect.ts';
 import type { acceptedUpdate, recordQuery, textbookTask } from './textbook-workflow.ts';
 
 // A separate process: an API with Temporal and nothing else behind it. A create
@@ -13,11 +13,20 @@ import type { acceptedUpdate, recordQuery, textbookTask } from './textbook-workf
 const { TEMPORAL_ADDRESS: address = '', VIDEOGEN_TASK_QUEUE: taskQueue = '' } = process.env;
 const { client } = connectTemporal({ connection: { address }, namespace: 'default' });
 const json = z.object({ callBackUrl: z.string() });
+/** On a busy machine, an update or a query can take longer than a client waits. The client gets 503 then. */
+const temporalLimitMs = 10_000;
 
 const app = new Koa();
 app.use(async (ctx) => {
-  const data = ctx.method === 'POST' ? await create(ctx.req) : await record(String(ctx.query['id']));
-  ctx.body = { code: 200, msg: 'success', data };
+  try {
+    const data = await callWithin(client, temporalLimitMs, () =>
+      ctx.method === 'POST' ? create(ctx.req) : record(String(ctx.query['id'])),
+    );
+    ctx.body = { code: 200, msg: 'success', data };
+  } catch (error) {
+    if (!isUnavailable(error) && !(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+    ctx.status = 503;
+  }
 });
 
 async function create(request: Parameters<typeof getRawBody>[0]): Promise<unknown> {
