@@ -97,15 +97,20 @@ test('a step of housekeeping that fails keeps no other from its turn, and fails 
   assert.deepEqual(done, [...housekeepingSteps]);
 });
 
-test('a step of reconcile that fails keeps no other from its turn, and fails the run', options, async () => {
-  const done: string[] = [];
-  const step = (name: string) => async () => {
-    done.push(name);
-    if (name === 'settleProviderJobs') throw new Error('no');
-    return { started: 0, refunded: 0 };
-  };
-  const names = ['reconcileTasks', 'startOwedCallbacks', 'settleProviderJobs', 'startClosings'];
-  const activities = Object.fromEntries(names.map((name) => [name, step(name)]));
-  await assert.rejects(runWorkflow('reconcile', [], activities), WorkflowFailedError);
-  assert.deepEqual(done.toSorted(), names.toSorted());
-});
+test(
+  'a step of reconcile that fails keeps no other from its turn or its retry, and fails the run',
+  options,
+  async () => {
+    const done: string[] = [];
+    const step = (name: string) => async () => {
+      done.push(name);
+      const isRetried = name === 'reconcileTasks' && !done.includes(name, done.indexOf(name) + 1);
+      if (name === 'settleProviderJobs' || isRetried) throw new Error('no');
+      return { started: 0, refunded: 0 };
+    };
+    const names = ['reconcileTasks', 'startOwedCallbacks', 'settleProviderJobs', 'startClosings'];
+    const activities = Object.fromEntries(names.map((name) => [name, step(name)]));
+    await assert.rejects(runWorkflow('reconcile', [], activities), WorkflowFailedError);
+    assert.deepEqual(done.toSorted(), ['reconcileTasks', ...names].toSorted());
+  },
+);

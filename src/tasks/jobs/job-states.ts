@@ -38,7 +38,8 @@ export const jobStateTable = {
     leadsTo: ['succeeded', 'fail', 'abandoned', 'late_success'],
   },
   succeeded: {
-    means: 'The job has ended upstream, which frees its slot. The video is not stored yet.',
+    means:
+      'The job has ended upstream, which frees its slot. The video is not stored yet. An attempt that resumes it polls it once more, for the addresses of its files.',
     row: 'submitted_at is not null and upstream_ended_at is not null',
     step: 'fetch-and-stage-video',
     leadsTo: ['success', 'fail', 'abandoned', 'late_success'],

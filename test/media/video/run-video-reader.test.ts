@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { runVideoReader, ReadTimeoutError } from '../../../src/media/video/run-video-reader.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { livingProcesses } from '../../support/processes/processes.ts';
@@ -80,6 +83,35 @@ test('a reading that takes too long is a timeout, which is not blamed on the fil
   await new Promise(setImmediate);
   t.mock.timers.tick(5 * 60_000);
   await reading;
+});
+
+test('a reader that crashes has an unreadable file, and one that is ended by somebody else has not', async (t) => {
+  const path = await endlessPath(t);
+  const endedBy = async (signal: NodeJS.Signals) => {
+    const reading = runVideoReader('facts', path).catch((error: unknown) => error);
+    process.kill(await readerOf(process.pid), signal);
+    return reading;
+  };
+  for (const crash of ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS'] as const)
+    assert.ok((await endedBy(crash)) instanceof VideoFileError, crash);
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const error = await endedBy(signal);
+    assert.ok(error instanceof Error && !(error instanceof VideoFileError), signal);
+    assert.equal(error.message, `the reader of videos ended with ${signal}`);
+  }
+});
+
+test('an unexpected error of a reader is a crash, and says where it happened', async (t) => {
+  const program = fileURLToPath(new URL('../../../src/media/video/video-reader.js', import.meta.url));
+  const reader = fork(program, [`${process.pid}`], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  t.after(() => reader.kill('SIGKILL'));
+  assert.ok(reader.stderr);
+  const said = text(reader.stderr);
+  // Not an order. Its declared type forbids that.
+  reader.send(null as unknown as object);
+  const [, signal] = await once(reader, 'exit');
+  assert.equal(signal, 'SIGABRT');
+  assert.match(await said, /^TypeError: .*\n +at /m);
 });
 
 test('a reader ends with the process that started it, also while it is blocked', async (t) => {

@@ -21,22 +21,35 @@ test("the native part of Temporal's SDK writes into our log, not over what stand
   assert.equal(Runtime.instance().options.runtimeOptions.logExporter.type, 'forward');
 });
 
-test("a taken port for the metrics of Temporal's SDK ends the start with its address", async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // It listens on TCP.
-  // In a process of its own, because a process has one runtime.
-  const program = `
-    const { installTemporalRuntime } = await import(${moduleUrl('temporal/connection/temporal-runtime')});
-    const { createLog } = await import(${moduleUrl('platform/log/log')});
-    const settings = { host: '127.0.0.1', temporalMetricsPort: ${port} };
-    await installTemporalRuntime(createLog({ level: 'silent' }), settings).catch((error) => console.log(String(error)));
-  `;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
-  assert.ok(stdout.includes(`metrics of Temporal's SDK cannot be served on 127.0.0.1:${port}: `), stdout);
-  assert.match(stdout, /in use/);
+test("Temporal's SDK leaves the signals to the entry points, which end the servers in order", async () => {
+  await installTemporalRuntime(createLog({ level: 'silent' }));
+  assert.deepEqual(Runtime.instance().options.shutdownSignals, []);
 });
+
+for (const [host, shown, reason] of [
+  ['127.0.0.1', '127.0.0.1', /in use/],
+  // A machine may have no address of this kind.
+  ['::1', '[::1]', /./],
+] as const)
+  test(`a taken port for the metrics of Temporal's SDK ends the start with its address on ${host}`, async (t) => {
+    const server = createServer();
+    t.after(() => server.close());
+    const isListening = once(server, 'listening').catch(() => undefined);
+    server.listen(0, host);
+    await isListening;
+    const port = server.listening ? (server.address() as AddressInfo).port : 9; // It listens on TCP.
+    // In a process of its own, because a process has one runtime.
+    const program = `
+      const { installTemporalRuntime } = await import(${moduleUrl('temporal/connection/temporal-runtime')});
+      const { createLog } = await import(${moduleUrl('platform/log/log')});
+      const settings = { host: '${host}', temporalMetricsPort: ${port} };
+      await installTemporalRuntime(createLog({ level: 'silent' }), settings).catch((error) => console.log(String(error)));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+    const message = `metrics of Temporal's SDK cannot be served on ${shown}:${port}: `;
+    assert.ok(stdout.includes(message), stdout);
+    assert.match(stdout.slice(stdout.indexOf(message) + message.length), reason);
+  });
 
 function moduleUrl(name: string): string {
   return JSON.stringify(new URL(`../../../src/${name}.js`, import.meta.url).href);
