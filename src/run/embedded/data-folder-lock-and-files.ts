@@ -77,7 +77,10 @@ export async function createRandomSecretFile(path: string): Promise<string> {
 }
 
 /** The service logs to a file, because the terminal shows only messages for the operator. */
-export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
+export async function openLog({
+  dataFolder,
+  logLevel,
+}: Pick<Config, 'dataFolder' | 'logLevel'>): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
   await rotateServerLogIfLarge(path).catch(() => {});
   rotateLogPeriodically(path);

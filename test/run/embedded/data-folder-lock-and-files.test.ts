@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
   lockDataFolder,
+  openLog,
   readServiceUrl,
   readOrCreateSecret,
   recordServiceUrl,
 } from '../../../src/run/embedded/data-folder-lock-and-files.ts';
 import { awkwardFolder, endProcessesAfterTests, runStarter } from '../../support/processes/embedded-processes.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 endProcessesAfterTests();
 
@@ -121,4 +124,22 @@ test('commands find the address of the service while it runs', async () => {
   await remove();
   await remove();
   assert.deepEqual(await readdir(folder), []);
+});
+
+test('the log of the service is bounded when it is opened and every minute after that, and has its lines', async (t) => {
+  const dataFolder = await temporaryFolder(t);
+  const file = join(dataFolder, 'videogen.log');
+  const large = 'x'.repeat(5 * 1024 * 1024 + 1);
+  await writeFile(file, large);
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { log, path } = await openLog({ dataFolder, logLevel: 'info' });
+  assert.equal(path, file);
+  assert.equal((await stat(`${file}.1`)).size, large.length);
+  log.debug('below the level');
+  log.info('a line');
+  await waitFor('the line', async () => ((await readFile(file, 'utf8')).includes('a line') ? true : undefined));
+  assert.doesNotMatch(await readFile(file, 'utf8'), /xxx|below/);
+  await appendFile(file, large);
+  t.mock.timers.tick(60_000);
+  await waitFor('an empty log', async () => ((await stat(file)).size === 0 ? true : undefined));
 });
