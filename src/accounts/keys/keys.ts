@@ -7,9 +7,9 @@ import { type BeyondCallerLimitsOutcome, setCapsInTransaction } from '../limits/
 import { lockOpenAccount } from '../accounts.ts';
 import { type Database, readRow } from '../../platform/database/database.ts';
 import {
-  findKeyMakerLimits,
+  findKeyCreatorLimits,
   narrowKeyOrRefuse,
-  type KeyMakerLimits,
+  type KeyCreatorLimits,
   findSuccessorExcessErrors,
 } from './narrow-new-key.ts';
 import { apiKeyHint, hashApiKey, generateApiKey } from './key-format.ts';
@@ -108,8 +108,8 @@ export function createKeyWithinAllLimits(
   });
 }
 
-async function limitsOf(db: StatementRunner, accountId: string, keyId: string): Promise<KeyMakerLimits> {
-  const own = await findKeyMakerLimits(db, keyId, accountId);
+async function limitsOf(db: StatementRunner, accountId: string, keyId: string): Promise<KeyCreatorLimits> {
+  const own = await findKeyCreatorLimits(db, keyId, accountId);
   if (own === undefined) throw new Error(`the calling key ${keyId} is not one of its account`);
   return own;
 }

@@ -3,12 +3,12 @@ import { maybeOne } from '../../platform/database/declare-statements.ts';
 import type { ApiKey, NewKey } from './key-record.ts';
 
 /** The limits of the key that makes another one. */
-export type KeyMakerLimits = Pick<ApiKey, 'scopes' | 'models' | 'expiresAt'> & {
+export type KeyCreatorLimits = Pick<ApiKey, 'scopes' | 'models' | 'expiresAt'> & {
   /** Set if it has spend caps: the keys that it makes share them. */
   readonly spendSubject: string | undefined;
 };
 
-export const findKeyMakerLimits = maybeOne<KeyMakerLimits, [keyId: string, accountId: string]>({
+export const findKeyCreatorLimits = maybeOne<KeyCreatorLimits, [keyId: string, accountId: string]>({
   name: 'find-limits-of-key',
   text: `
 select scopes, models, expires_at as "expiresAt",
@@ -17,7 +17,7 @@ from api_keys where id = $1 and account_id = $2`,
 });
 
 type Narrowed<Value> = { readonly value: Value } | { readonly error: FieldError };
-type Rule<Value> = 'no_limit' | ((requested: Value, own: KeyMakerLimits) => Narrowed<Value>);
+type Rule<Value> = 'no_limit' | ((requested: Value, own: KeyCreatorLimits) => Narrowed<Value>);
 
 const refused = (path: string, message: string) => ({ error: { path, message } });
 
@@ -53,7 +53,7 @@ const rules: { readonly [Field in keyof NewKey]-?: Rule<NewKey[Field]> } = {
 /** Returns the new key with the limits of the key that makes it, or the fields that exceed them. */
 export function narrowKeyOrRefuse(
   requested: NewKey,
-  own: KeyMakerLimits,
+  own: KeyCreatorLimits,
 ): { readonly key: NewKey } | { readonly errors: readonly FieldError[] } {
   const names = Object.keys(rules) as (keyof NewKey)[]; // the keys of an object literal are its declared keys
   const results = names.map((name) => [name, narrowField(name, requested, own)] as const);
@@ -63,7 +63,7 @@ export function narrowKeyOrRefuse(
   return { key: { ...requested, ...Object.fromEntries(values) } };
 }
 
-function narrowField(name: keyof NewKey, requested: NewKey, own: KeyMakerLimits): Narrowed<unknown> {
+function narrowField(name: keyof NewKey, requested: NewKey, own: KeyCreatorLimits): Narrowed<unknown> {
   // The compiler does not relate the rule of a field to the type of that field.
   const rule = rules[name] as Rule<unknown>;
   return rule === 'no_limit' ? { value: requested[name] } : rule(requested[name], own);
@@ -73,7 +73,7 @@ function narrowField(name: keyof NewKey, requested: NewKey, own: KeyMakerLimits)
  * Returns why the successor of a key would exceed the limits of the key that rotates it. Only its expiry is narrowed: the others stay as
  * they are.
  */
-export function findSuccessorExcessErrors(old: NewKey, own: KeyMakerLimits): readonly FieldError[] {
+export function findSuccessorExcessErrors(old: NewKey, own: KeyCreatorLimits): readonly FieldError[] {
   const isWider = old.models === undefined && own.models !== undefined;
   const narrowed = narrowKeyOrRefuse({ ...old, expiresAt: undefined }, own);
   const errors = 'errors' in narrowed ? narrowed.errors : [];

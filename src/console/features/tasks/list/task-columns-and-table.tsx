@@ -32,7 +32,7 @@ export const accountAndCreatorColumn: Column<ListedTaskRow> = {
         <AccountLink accountId={operator.accountId} name={operator.accountName} />
         {createdBy && (
           <small class="under">
-            <MakerLink of={createdBy} />
+            <CreatorLink of={createdBy} />
           </small>
         )}
       </>
@@ -43,13 +43,13 @@ export const accountAndCreatorColumn: Column<ListedTaskRow> = {
 export const createdByColumn: Column<ListedTaskRow> = {
   title: titles.createdBy,
   isMinor: true,
-  cell: ({ createdBy }) => createdBy && <MakerLink of={createdBy} />,
+  cell: ({ createdBy }) => createdBy && <CreatorLink of={createdBy} />,
 };
 
-function MakerLink({ of: { id, name } }: { readonly of: NonNullable<ListedTaskRow['createdBy']> }) {
+function CreatorLink({ of: { id, name } }: { readonly of: NonNullable<ListedTaskRow['createdBy']> }) {
   const { hrefWith } = useUrlParameters();
   return (
-    <Link href={hrefWith({ createdBy: id })} class="above maker truncate" title={tasksText.onlyOf(name ?? id)}>
+    <Link href={hrefWith({ createdBy: id })} class="above creator truncate" title={tasksText.onlyOf(name ?? id)}>
       <bdi>{name ?? shortId(id)}</bdi>
     </Link>
   );

@@ -44,7 +44,7 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
   const isOperator = useIsOperatorPage();
   const { get } = useUrlParameters();
   const names = useNames();
-  const makers = useMakers();
+  const creators = useCreators();
   const isOfAll = isOperator && get(accountFilter.name) === undefined;
   const filters = {
     search: [
@@ -75,7 +75,7 @@ function useOtherFilters(): Readonly<Record<CountParameter, readonly TaskFilter[
           }),
         ]
       : [],
-    createdBy: [isOperator ? makerChip : makerFilter(makers, get('createdBy'))],
+    createdBy: [isOperator ? creatorChip : creatorFilter(creators, get('createdBy'))],
   } satisfies Readonly<Record<Exclude<CountParameter, 'from'>, readonly TaskFilter[]>>;
   const unindexed: readonly TaskFilter[] = filtersWithoutFullIndex.flatMap(
     (name): readonly TaskFilter[] => filters[name],
@@ -121,22 +121,22 @@ function countWord(count: Counts[keyof Counts] | undefined): string | undefined 
   return `${formatNumber(count.tasks)}${count.isExact ? '' : '+'}`;
 }
 
-type Maker = { readonly value: string; readonly label: string };
+type Creator = { readonly value: string; readonly label: string };
 
-const makerQuery = {
+const creatorQuery = {
   name: 'createdBy',
   label: tasksText.createdBy,
   query: (createdBy: string) => ({ createdBy }),
 } as const;
 
 /** Operators filter by the creator of a task that they see. */
-const makerChip: TaskFilter = { ...makerQuery, control: 'chip', chip: (id) => tasksText.createdByOne(shortId(id)) };
+const creatorChip: TaskFilter = { ...creatorQuery, control: 'chip', chip: (id) => tasksText.createdByOne(shortId(id)) };
 
 /** A key or person that is no longer in the account stays a choice. */
-function makerFilter(makers: readonly Maker[], given: string | undefined): TaskFilter {
-  const isKnown = given === undefined || makers.some(({ value }) => value === given);
+function creatorFilter(creators: readonly Creator[], given: string | undefined): TaskFilter {
+  const isKnown = given === undefined || creators.some(({ value }) => value === given);
   const others = isKnown ? [] : [{ value: given, label: shortId(given) }];
-  return { ...makerQuery, options: [{ value: '', label: tasksText.anyone }, ...makers, ...others] };
+  return { ...creatorQuery, options: [{ value: '', label: tasksText.anyone }, ...creators, ...others] };
 }
 
 function failureFilter(state: string | undefined): TaskFilter {
@@ -171,7 +171,7 @@ function useNames() {
 }
 
 /** The people of the account, and its keys for those who may list them. */
-function useMakers(): readonly Maker[] {
+function useCreators(): readonly Creator[] {
   const isOperator = useIsOperatorPage();
   const { role } = useAccount();
   const people = useRead('/api/console/v1/members', {}, { isEnabled: !isOperator });
