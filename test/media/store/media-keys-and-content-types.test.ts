@@ -44,19 +44,24 @@ test('a key has at most eight parts of 128 characters, and 512 characters in all
   ] as const) {
     assert.equal(contentTypeOf(key) !== undefined, isKey, `${key.length} characters`);
     if (isKey) assert.equal(requireMediaKey(key), key);
-    else assert.throws(() => requireMediaKey(key), /not a key of the result store/);
+    else
+      assert.throws(() => requireMediaKey(key), {
+        message: `not a key of the result store: "${key.slice(0, 512)}"`,
+      });
   }
 });
 
 test('a folder is the beginning of keys, and a move keeps the ending of each', () => {
   assert.equal(requireMediaFolder('results/1'), 'results/1');
   for (const folder of ['', 'results/', '/results', '../x'])
-    assert.throws(() => requireMediaFolder(folder), /not a folder/);
+    assert.throws(() => requireMediaFolder(folder), { message: `not a folder of the result store: "${folder}"` });
   const moves = [
     { from: 'a.mp4', to: 'b.mp4' },
     { from: 'a.jpg', to: 'b.jpg' },
   ];
   assert.deepEqual(requireMovesKeepEnding(moves), moves);
-  assert.throws(() => requireMovesKeepEnding([...moves, { from: 'a.mp4', to: 'b.jpg' }]), /do not end alike/);
+  assert.throws(() => requireMovesKeepEnding([...moves, { from: 'a.mp4', to: 'b.jpg' }]), {
+    message: 'a.mp4 and b.jpg do not end alike',
+  });
   assert.throws(() => requireMovesKeepEnding([{ from: 'a.html', to: 'b.html' }]), /not a key/);
 });
