@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { closeAccountAs } from '../../src/tasks/end/close-account-rows.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
+import { listOperatorActions } from '../../src/accounts/operators/audit-log.ts';
+import { renameAccountAs } from '../../src/accounts/rename-account.ts';
+import { createAccount } from '../../src/credits/open-account.ts';
 import { type HttpService, startHttpService } from '../support/service/http-service.ts';
 import { newMember, newPerson, shell } from '../support/service/person.ts';
 
@@ -66,4 +70,25 @@ test('a closed account keeps its name', async () => {
   const { status } = await person.ask('POST', path, { accountId, body: { name: 'later' } });
   assert.notEqual(status, 200);
   assert.equal((await findAccount(service.database.db, accountId))?.name, 'test');
+});
+
+test('an operator renames an account, which is in the audit log once, and no closed or unknown one', async () => {
+  const { db } = service.database;
+  const accountId = await createAccount(db, { name: 'before', credits: 7 });
+  const other = await createAccount(db, { name: 'other', credits: 0 });
+  const rename = (name: string, id = accountId) => renameAccountAs(db, shell, { accountId: id, name });
+  const earlier = await findAccount(db, accountId);
+  assert.deepEqual(await rename('after'), { ...earlier, name: 'after' });
+  assert.deepEqual(await rename('after'), { ...earlier, name: 'after' });
+  assert.deepEqual(await findAccount(db, accountId), { ...earlier, name: 'after' });
+  assert.equal((await findAccount(db, other))?.name, 'other');
+  assert.equal(await rename('x', randomUUID()), undefined);
+  const actions = await listOperatorActions(db, { accountId, limit: 9 });
+  assert.deepEqual(
+    actions.map(({ action, actor, details }) => [action, actor, details]),
+    [['accounts.rename', shell, { from: { name: 'before' }, to: { name: 'after' } }]],
+  );
+  await closeAccountAs(db, shell, { accountId, reason: 'test' });
+  await assert.rejects(rename('later'), { name: 'AccountClosedError' });
+  assert.equal((await findAccount(db, accountId))?.name, 'after');
 });

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
+import { createKeyUnchecked } from '../../../src/accounts/keys/keys.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
-import { type CapChange, listSpendCapsOfAccount, setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
+import {
+  type CapChange,
+  findAndMarkExceededCap,
+  listSpendCapsOfAccount,
+  setSpendCaps,
+} from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
+import { rolledBack } from '../../support/database/rolled-back.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../../support/database/frozen-clock.ts';
 import { listedTerms, requestOf, taskParam } from '../../support/tasks/tasks.ts';
 
@@ -148,4 +155,43 @@ test('a cap that waited for its account since yesterday counts what was created 
   assert.deepEqual(await spentOf(accountId), { day: 1, month: 1, total: 1 });
   await created(accountId);
   assert.equal((await create(accountId)).kind, 'spend_cap_reached');
+});
+
+test('of the caps that a charge would exceed the one that resets last is named and marked', async () => {
+  await database.set({ now: '2026-12-30T12:00:00Z' });
+  const accountId = await createAccount(database.db, { name: 'caps', credits: 0 });
+  const stranger = await newAccount({ total: 1 });
+  await rolledBack(database.db, async (db) => {
+    const newKey = async () =>
+      (await createKeyUnchecked(db, { accountId, name: 'a', scopes: [] }))?.keyId ?? assert.fail();
+    const [keyId, other] = [await newKey(), await newKey()];
+    assert.ok(await setSpendCaps(db, accountId, { kind: 'key', id: keyId }, { day: 5, month: 7, total: 9 }));
+    assert.ok(await setSpendCaps(db, accountId, { kind: 'key', id: other }, { total: 1 }));
+    const spend = (start: string) =>
+      db.run({
+        name: 'test-spend',
+        text: `update spend_caps set spent = 3, ${start} where credits > 1`,
+        plannedAnew: true,
+      });
+    await spend('reached_in = null');
+    const reached = async () => {
+      const text = 'select credits from spend_caps where reached_in is not null order by credits';
+      return (await db.run<{ credits: number }>({ name: 'test-reached', text })).map(({ credits }) => credits);
+    };
+    const find = (credits: number, by = keyId) =>
+      findAndMarkExceededCap(db, { accountId, keyId: by, userId: undefined, credits });
+    const cap = { subject: 'key', subjectId: keyId, spent: 3 };
+    assert.deepEqual([await find(2), await reached()], [undefined, []]);
+    const ofDay = { ...cap, period: 'day', credits: 5, resetsAt: Date.parse('2026-12-31T00:00:00Z') };
+    assert.deepEqual([await find(3), await reached()], [ofDay, [5]]);
+    const ofMonth = { ...cap, period: 'month', credits: 7, resetsAt: Date.parse(newYear) };
+    assert.deepEqual([await find(5), await reached()], [ofMonth, [5, 7]]);
+    const total = { ...cap, period: 'total', credits: 9, resetsAt: undefined };
+    assert.deepEqual([await find(7), await reached()], [total, [5, 7, 9]]);
+    const ofOther = { ...cap, subjectId: other, spent: 0, period: 'total', credits: 1, resetsAt: undefined };
+    assert.deepEqual([await find(2, other), await reached()], [ofOther, [1, 5, 7, 9]]);
+    await spend(`reached_in = null, period_start = period_start - interval '1 day'`);
+    assert.deepEqual([await find(5), await find(6), await reached()], [undefined, { ...ofDay, spent: 0 }, [1, 5]]);
+  });
+  assert.equal((await listSpendCapsOfAccount(database.db, stranger)).length, 1);
 });

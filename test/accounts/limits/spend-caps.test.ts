@@ -20,6 +20,7 @@ import { acceptCappedTaskStatement } from '../../../src/tasks/accept/accept-stat
 import { acceptTaskAlone } from '../../../src/tasks/accept/accept-one-task.ts';
 import { createTaskAcceptor } from '../../../src/tasks/accept/accept-in-batches.ts';
 import { acceptWithRetry } from '../../../src/tasks/accept/accept-with-retry.ts';
+import { closeAccountAs } from '../../../src/tasks/end/close-account-rows.ts';
 import { failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { settledOrBlocked } from '../../support/database/held-statement.ts';
@@ -332,4 +333,19 @@ test('the cap of a member who has left makes no create slower, and is in force a
   await join();
   found.push(await isCapped());
   assert.deepEqual(found, [true, false, true]);
+});
+
+test('caps of a closed account are changed neither by its members nor by an operator', async () => {
+  const accountId = await newAccount();
+  const subject = { kind: 'account', id: accountId } as const;
+  assert.ok(await setSpendCaps(database.db, accountId, subject, { total: 5 }));
+  await closeAccountAs(database.db, shell, { accountId, reason: 'test' });
+  const refusal = { name: 'AccountClosedError' };
+  await assert.rejects(setSpendCaps(database.db, accountId, subject, { total: 6 }), refusal);
+  await assert.rejects(setSpendCapsAs(database.db, shell, accountId, subject, { total: 6 }), refusal);
+  const caps = await listSpendCapsOfAccount(database.db, accountId);
+  assert.deepEqual(
+    caps.map(({ credits }) => credits),
+    [5],
+  );
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { inviteMember } from '../../../src/accounts/people/change-members.ts';
+import { listInvitations } from '../../../src/accounts/sign-in/one-time-links.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
-import { goodPassword, newBrowser, newMember, newPerson, signIn } from '../../support/service/person.ts';
+import { goodPassword, newBrowser, newMember, newPerson, origin, signIn } from '../../support/service/person.ts';
 
 let service: HttpService;
 before(async () => {
@@ -274,4 +276,34 @@ test('operators list, invite, reset and disable people and change operators; one
   } finally {
     await own.close();
   }
+});
+
+test('an invitation whose e-mail cannot be queued is not made, and its link is returned to no owner', async () => {
+  const { db } = service.database;
+  const { accountId, person } = await newMember(service);
+  const expiresAt = Date.now() + 3_600_000;
+  const session = {
+    sessionId: randomUUID(),
+    userId: person.userId,
+    email: person.email,
+    isOperator: false,
+    authenticatedAt: Date.now(),
+    isRecent: true,
+    expiresAt,
+  };
+  const invite = (isQueued: boolean) =>
+    inviteMember(
+      db,
+      { session, accountId, origin },
+      { email: 'x@example.com', role: 'viewer' },
+      { add: async () => isQueued },
+    );
+  await assert.rejects(invite(false), { name: 'TooManyMailsError' });
+  assert.deepEqual(await listInvitations(db, accountId), []);
+  const link = await invite(true);
+  assert.ok(typeof link === 'object' && link.isMailed);
+  const invitations = await listInvitations(db, accountId);
+  assert.deepEqual(invitations, [
+    { linkId: link.linkId, email: 'x@example.com', role: 'viewer', expiresAt: link.expiresAt },
+  ]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { relyingParty } from '../../../src/api/sign-in/passkey-ceremony.ts';
-import { addPasskey, listPasskeys, removePasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
+import { addPasskey, findPasskey, listPasskeys, removePasskey } from '../../../src/accounts/sign-in/passkey-rows.ts';
 import { listAllSecurityEvents } from '../../../src/accounts/people/security-events.ts';
 import type { Answer } from '../../support/service/http-client.ts';
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
@@ -242,4 +242,28 @@ test('passkeys need a name, behind https or on this machine; elsewhere they are 
   } finally {
     await numbered.close();
   }
+});
+
+test('a passkey is found by the id of its credential, with its person, whether they are disabled or not', async () => {
+  const { db } = service.database;
+  const [person, other] = [await newPerson(service), await newPerson(service)];
+  const credential = { publicKey: Buffer.from('key'), counter: 7, transports: ['internal', 'usb'] };
+  const insert = `
+insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
+values ($1, $2, $3, $4, $5, $6, 'a')`;
+  const rows = [];
+  for (const { userId, email } of [person, other]) {
+    const row = { ...credential, passkeyId: randomUUID(), userId, email, credentialId: randomUUID() };
+    const values = [row.passkeyId, userId, row.credentialId, row.publicKey, row.counter, row.transports];
+    await db.run({ name: 'test-passkey', text: insert }, values);
+    rows.push(row);
+  }
+  const disable = { name: 'test-disable', text: 'update users set disabled_at = now() where id = $1' };
+  await db.run(disable, [other.userId]);
+  const found = await Promise.all(rows.map(({ credentialId }) => findPasskey(db, credentialId)));
+  assert.deepEqual(
+    found,
+    rows.map((row, index) => ({ ...row, isDisabled: index === 1 })),
+  );
+  assert.equal(await findPasskey(db, 'unknown'), undefined);
 });

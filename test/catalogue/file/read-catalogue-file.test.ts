@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtInCatalogue, readCatalogueOrThrow } from '../../../src/catalogue/file/read-catalogue-file.ts';
 import { defaultModels } from '../../../src/catalogue/models/model-type-and-name-lookup.ts';
+import { SetupError } from '../../../src/platform/setup-errors-and-error-messages.ts';
 import { faultsOf, readCatalogue } from './read-catalogue.ts';
 
 const prices = [{ creditsPerSecond: 7 }];
@@ -290,4 +291,20 @@ test('a report has a bound, too', () => {
   const faults = faultsOf({ models });
   assert.equal(faults.length, 201);
   assert.equal(faults.at(-1), '300 more');
+});
+
+test('a secret that is missing is a problem of its field, and any other error while it is read is none of the file', () => {
+  const providers = { own: { kind: 'own', baseUrl: 'http://x', key: { env: 'OWN_KEY' } } };
+  const text = JSON.stringify({ providers, models: [{ ...model, providers: ['own'] }] });
+  const reading = (error: Error) => () =>
+    readCatalogueOrThrow({
+      path: 'x',
+      readText: () => text,
+      readSecret: () => () => {
+        throw error;
+      },
+    });
+  assert.throws(reading(new SetupError('is not set')), { problems: ['x: providers.own.key: is not set'] });
+  const bug = new Error('a bug');
+  assert.throws(reading(bug), bug);
 });

@@ -50,3 +50,15 @@ test('a list of addresses has as many as the model takes, and may be left out wh
   assert.deepEqual(taken({ min: 2, max: 2 }), [[2], false, false]);
   assert.deepEqual(taken({ max: 0 }), [[0], true, true]);
 });
+
+test('the message about a list names how many it may hold, and that a model without any takes none', () => {
+  const url = 'https://media.example/a.png';
+  const messageFor = (bounds: { readonly min?: number; readonly max: number }, count: number) =>
+    urlsSchema(bounds, { refuseMediaUrl: () => undefined }, 'image', 'Images.')
+      .safeParse(Array<string>(count).fill(url))
+      .error?.issues.map(({ message }) => message);
+  assert.deepEqual(messageFor({ max: 0 }, 1), ['is not supported by this model; leave it out']);
+  assert.deepEqual(messageFor({ max: 2 }, 3), ['must hold at most 2 URLs']);
+  assert.deepEqual(messageFor({ min: 1, max: 2 }, 0), ['must hold 1 to 2 URLs']);
+  assert.deepEqual(messageFor({ min: 2, max: 2 }, 3), ['must hold 2 URLs']);
+});

@@ -4,6 +4,7 @@ import {
   inputErrorsOfModel,
   untriedTiersForTask,
 } from '../../../src/catalogue/models/input-refusals-and-untried-tiers.ts';
+import { arkFieldOfCommand, readsTextCommands, readTextCommands } from '../../../src/catalogue/models/text-commands.ts';
 import { withDefaults } from '../../../src/catalogue/input/task-input.ts';
 import { readCatalogue } from '../file/read-catalogue.ts';
 
@@ -78,4 +79,61 @@ test('models that read no commands take such prompts', () => {
   const { models } = readCatalogue({ providers: { own: { kind: 'own', baseUrl } }, models: [sold] });
   const input = withDefaults({ prompt: 'a fox --dur 12' });
   assert.deepEqual(inputErrorsOfModel(models.get('sold') ?? assert.fail(), input), []);
+});
+
+test('each command is read as the field of Ark that it stands for, and leaves the prompt', () => {
+  const prompt = [
+    'a fox --rs 1080p --rt 9:16 --dur 12 --frames 289 --fps 24 --seed 7 --wm true --cf false',
+    'in the snow --lighthouse 3 --watermark',
+  ].join(' ');
+  const { prompt: rest, fields } = readTextCommands(prompt);
+  assert.equal(rest.replaceAll(/\s+/g, ' '), 'a fox in the snow --lighthouse 3 --watermark');
+  assert.deepEqual(Object.fromEntries(fields), {
+    resolution: '1080p',
+    ratio: '9:16',
+    duration: '12',
+    frames: '289',
+    framespersecond: '24',
+    seed: '7',
+    watermark: 'true',
+    camera_fixed: 'false',
+  });
+});
+
+test('of two commands for one field the later counts, and a word with a dash before it is none', () => {
+  const { prompt, fields } = readTextCommands('  a fox--dur 4 --duration 5 --seed --dur 6');
+  assert.equal(prompt.replaceAll(/\s+/g, ' '), 'a fox--dur 4 --seed');
+  assert.deepEqual([...fields], [['duration', '6']]);
+});
+
+test('every name of a command is also one of a field of Ark, and no other word is', () => {
+  const fieldOf: Readonly<Record<string, string>> = {
+    resolution: 'resolution',
+    rs: 'resolution',
+    ratio: 'ratio',
+    rt: 'ratio',
+    duration: 'duration',
+    dur: 'duration',
+    frames: 'frames',
+    framespersecond: 'framespersecond',
+    framepersecond: 'framespersecond',
+    fps: 'framespersecond',
+    seed: 'seed',
+    watermark: 'watermark',
+    wm: 'watermark',
+    camera_fixed: 'camera_fixed',
+    camerafixed: 'camera_fixed',
+    cf: 'camera_fixed',
+  };
+  for (const [name, field] of Object.entries(fieldOf)) {
+    assert.equal(arkFieldOfCommand(name), field, name);
+    assert.deepEqual([...readTextCommands(`--${name} x`).fields], [[field, 'x']], name);
+  }
+  for (const name of ['DUR', 'prompt', '', 'toString']) assert.equal(arkFieldOfCommand(name), undefined, name);
+});
+
+test('a Seedance is known by its name in any case, wherever the name stands in that of the upstream', () => {
+  for (const name of ['seedance2', 'bytedance/Seedance-2.0', 'dreamina-seedance-2-0'])
+    assert.equal(readsTextCommands(name), true, name);
+  for (const name of ['ep-20261129-abcde', 'kling', '']) assert.equal(readsTextCommands(name), false, name);
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { AuditKind } from '../../../src/credits/ledger/ledger-audit.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
-import { auditLedger, runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
+import { auditLedger, listViolations, runAndRecordAudit } from '../../../src/credits/ledger/ledger-audit.ts';
 import { setSpendCaps } from '../../../src/accounts/limits/spend-caps.ts';
 import type { Database } from '../../../src/platform/database/database.ts';
 import { readLastChecksAndFindings } from '../../../src/credits/last-checks-and-findings.ts';
@@ -13,6 +14,7 @@ import {
   ledgerRules,
   type LedgerViolation,
 } from '../../../src/credits/ledger/audit-rules.ts';
+import { insertRow } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { runAsSuperuser } from '../../support/processes/run-as-superuser.ts';
 import { accept, balance, type Books, plants, soundBooks, whileDamaged } from './damaged-books.ts';
@@ -240,4 +242,32 @@ select id::float8 as id, task_id as "taskId" from (
     await runAndRecordAudit({ ...database.db, run }, kind);
     return read;
   }
+});
+
+test('violations are listed with the name of their account, the oldest first, and by rule of one time', async (t) => {
+  const database = await createTestDatabase();
+  t.after(() => database.close());
+  const { db } = database;
+  const [accountId, taskId] = [await createAccount(db, { name: 'wrong', credits: 0 }), randomUUID()];
+  for (const violation of [
+    { rule: 'b', account_id: accountId, entry_id: 7, detail: 'b is wrong', found_at: new Date(2_000) },
+    { rule: 'a', account_id: accountId, task_id: taskId, detail: 'a is wrong', found_at: new Date(2_000) },
+    { rule: 'c', detail: 'c is wrong', found_at: new Date(1_000) },
+  ])
+    await insertRow(db, 'ledger_violations', violation);
+  const nothing = { accountId: undefined, accountName: undefined, entryId: undefined, taskId: undefined };
+  const account = { ...nothing, accountId, accountName: 'wrong' };
+  const expected = [
+    { ...nothing, rule: 'c', detail: 'c is wrong', foundAt: 1_000 },
+    { ...account, taskId, rule: 'a', detail: 'a is wrong', foundAt: 2_000 },
+    { ...account, entryId: 7, rule: 'b', detail: 'b is wrong', foundAt: 2_000 },
+  ];
+  assert.deepEqual(await listViolations(db), expected);
+  const many = `
+insert into ledger_violations (rule, entry_id, detail, found_at)
+select 'd', n, '', to_timestamp(3) from generate_series(1, 98) n`;
+  await db.run({ name: 'test-many', text: many });
+  const listed = await listViolations(db);
+  assert.equal(listed.length, 100);
+  assert.deepEqual(listed.slice(0, 3), expected);
 });

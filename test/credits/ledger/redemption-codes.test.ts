@@ -7,6 +7,7 @@ import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { bookCreditsAs } from '../../../src/credits/ledger/ledger-entries-and-book-credits.ts';
 import {
   createCodesAs,
+  listCodeBatches,
   type NewBatch,
   redeemCode,
   withdrawCodesAs,
@@ -192,4 +193,33 @@ test('404 a batch that does not exist, and 422 an expiry in the past', async () 
   const { status, json } = await operator.ask('POST', '/api/admin/v1/codes', { body: late });
   assert.equal(status, 422);
   assert.match(json.msg, /^expireTime: must be a future time/);
+});
+
+test('batches are listed with their codes and how many of them were redeemed, the newest first, up to a limit', async () => {
+  const expiresAt = Date.now() + 86_400_000;
+  const older = await newCodes({ name: 'older', credits: 7, codes: 3, expiresAt });
+  const newer = await newCodes({ name: 'newer', credits: 8, codes: 2 });
+  const equal = await newCodes({ name: 'as new', credits: 9 });
+  // The newest of the installation, because other tests have batches, too.
+  const text = `update code_batches set created_at = to_timestamp($2) where id = $1`;
+  for (const [{ batchId }, second] of [
+    [older, 4e9],
+    [newer, 4e9 + 1],
+    [equal, 4e9 + 1],
+  ] as const)
+    await db().run({ name: 'test-date-batch', text }, [batchId, second]);
+  const account = await newAccount();
+  for (const code of older.codes.slice(0, 2)) assert.equal((await redeemCode(db(), account, code)).kind, 'redeemed');
+  await withdrawCodesAs(db(), ada, { batchId: newer.batchId, reason: 'a mistake' });
+  const batches = await listCodeBatches(db(), 3);
+  const withdrawnAt = batches.find(({ name }) => name === 'newer')?.withdrawnAt;
+  assert.ok(withdrawnAt !== undefined && Math.abs(withdrawnAt - Date.now()) < 3_600_000);
+  const batch = { redeemed: 0, createdAt: 4e12 + 1000, expiresAt: undefined, withdrawnAt: undefined };
+  const expected = [
+    { ...batch, batchId: equal.batchId, name: 'as new', credits: 9, codes: 1 },
+    { ...batch, batchId: newer.batchId, name: 'newer', credits: 8, codes: 2, withdrawnAt },
+    { ...batch, batchId: older.batchId, name: 'older', credits: 7, codes: 3, redeemed: 2, createdAt: 4e12, expiresAt },
+  ];
+  assert.deepEqual(batches, expected);
+  assert.deepEqual(await listCodeBatches(db(), 2), expected.slice(0, 2));
 });

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import {
   findPriceEverSet,
   listActiveOperatorPriceNames,
   listOperatorPrices,
   setPrice,
+  setPriceAs,
   withdrawPrice,
+  withdrawPriceAs,
 } from '../../../src/credits/prices/operator-prices.ts';
 import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
+import { shell } from '../../support/service/person.ts';
 import { insertBackdatedPrice } from '../../support/tasks/backdated-price.ts';
 
 let database: TestDatabase;
@@ -182,5 +186,52 @@ test('a price is set from its instant on, at the earliest after its lead, and no
   assert.deepEqual(
     untouched.map(({ state }) => state === 'withdrawn'),
     [false, false, true],
+  );
+});
+
+test('prices that an operator sets and withdraws have their author, and are in the audit log once', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'audited', credits: 0 });
+  const fromMs = Date.now() + 3_600_000;
+  const ending = { creditsPerSecond: undefined, creditsPerVideo: undefined };
+  const price = { model: 'audited', priceName: 'standard', accountId: undefined, ...ending, fromMs, reason: 'a test' };
+  const admin = { kind: 'operator', operatorId: randomUUID(), name: 'bob', requestId: 'request 1' } as const;
+  await insertRow(db, 'operators', { id: admin.operatorId, name: 'bob', hash: Buffer.alloc(32), hint: 'x' });
+  const own = { ...price, accountId, creditsPerSecond: 3, creditsPerVideo: 4 };
+  const set = [await setPriceAs(db, shell, own), await setPriceAs(db, admin, price)];
+  const [ofAccount, general] = set.map((one) => (one.kind === 'set' ? one.price : assert.fail()));
+  assert.ok(ofAccount !== undefined && general !== undefined);
+  assert.deepEqual([ofAccount.who, general.who], ['ada at the command line', 'bob']);
+  assert.deepEqual(await setPriceAs(db, shell, { ...own, fromMs: 1 }), { kind: 'in_the_past' });
+  const { priceId } = ofAccount;
+  for (const changed of [true, false]) {
+    const outcome = await withdrawPriceAs(db, shell, { priceId, reason: 'a mistake' });
+    assert.deepEqual(outcome, { kind: 'withdrawn', price: { ...ofAccount, state: 'withdrawn' }, changed });
+  }
+  const unknown = await withdrawPriceAs(db, shell, { priceId: priceId + 1e6, reason: 'x' });
+  assert.deepEqual(unknown, { kind: 'price_not_found' });
+  const soon = await setPriceAs(db, shell, { ...own, fromMs: undefined, leadMs: 0 });
+  assert.ok(soon.kind === 'set');
+  const late = await withdrawPriceAs(db, shell, { priceId: soon.price.priceId, reason: 'x' });
+  assert.equal(late.kind, 'too_late');
+  const authors = 'select withdrawn_by as who from prices where id = $1';
+  assert.deepEqual(await db.run({ name: 'test-author', text: authors }, [priceId]), [
+    { who: 'ada at the command line' },
+  ]);
+  const details = { model: 'audited', priceName: 'standard', effectiveFrom: fromMs, reason: 'a test' };
+  const amounts = { creditsPerSecond: 3, creditsPerVideo: 4 };
+  const actions = (await listOperatorActions(db, { limit: 4 })).slice(1);
+  assert.deepEqual(
+    actions.map((one) => [one.action, one.accountId, one.actor, one.details]),
+    [
+      ['prices.withdraw', accountId, shell, { ...details, priceId, ...amounts, reason: 'a mistake' }],
+      [
+        'prices.set',
+        undefined,
+        admin,
+        { ...details, priceId: general.priceId, creditsPerSecond: null, creditsPerVideo: null },
+      ],
+      ['prices.set', accountId, shell, { ...details, priceId, ...amounts }],
+    ],
   );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { readMargin } from '../../../src/credits/reports/margin-and-paid-money.ts';
+import { maxMarginMs, readMargin } from '../../../src/credits/reports/margin-and-paid-money.ts';
 import { reserveSlot } from '../../../src/tasks/jobs/slots.ts';
 import type { JobCost } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { intendOwnMachineJob, intendReservedJob, recordCreatedJob } from '../../../src/tasks/jobs/job-creates.ts';
@@ -12,6 +12,11 @@ import { createTestAccount } from '../../support/service/test-service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../support/tasks/tasks.ts';
 
 const dollars = (micros: number): JobCost => ({ micros, currency: 'USD', basis: 'estimated' });
+
+test('a margin is of a quarter at most, whichever that is', () => {
+  // July to September and October to December have the most days.
+  assert.equal(maxMarginMs, Date.UTC(2026, 9, 1) - Date.UTC(2026, 6, 1));
+});
 
 describe('the margin of a time', () => {
   let database: TestDatabase;

@@ -3,7 +3,7 @@ import net from 'node:net';
 import { platform } from 'node:process';
 import tls from 'node:tls';
 import { test } from 'node:test';
-import { createMailer } from '../../../src/platform/mail/mailer.ts';
+import { createMailer, verifyMailServer } from '../../../src/platform/mail/mailer.ts';
 import { startMailServer } from '../../support/servers/mail-server.ts';
 
 const account = { user: 'videogen@example.com', password: 'the-password' };
@@ -75,4 +75,16 @@ test('a mail server without a port is connected to at the port of its protocol',
     await assert.rejects(sending, /refused by the test/, url);
   }
   assert.deepEqual(asked, [587, 465]);
+});
+
+test('a mail server is verified with the password and without a mail; a wrong password and silence are errors', async (t) => {
+  const mails = await startMailServer(account);
+  t.after(() => mails.close());
+  const settings = { url: mails.url, from: 'a@example.com' };
+  await verifyMailServer(settings);
+  assert.deepEqual([mails.received, mails.passwords], [[], [account.password]]);
+  const wrong = { ...settings, url: mails.url.replace(account.password, 'another') };
+  await assert.rejects(verifyMailServer(wrong), /wrong password/);
+  mails.behavior = 'hang';
+  await assert.rejects(verifyMailServer(settings, 50), { code: 'ETIMEDOUT' });
 });
