@@ -58,7 +58,10 @@ test('200 a key is created with every rule that is given, and its successor has 
   assert.ok(Number(next['createTime']) >= Number(createTime));
   const { oldKeyId, oldExpireTime } = next;
   assert.equal(oldKeyId, keyId);
-  assert.ok(Number(oldExpireTime) < expireTime, 'the old key ends with the overlap');
+  const { keys } = (await askWith(service, key)('GET', '/api/v1/keys')).json.data;
+  const listed = (keys as readonly Key[]).find((one) => one.keyId === keyId); // the documented shape
+  assert.deepEqual([listed?.['expireTime'], listed?.['name']], [oldExpireTime, 'old']);
+  assert.ok(Number(oldExpireTime) >= Number(createTime) + 60_000 && Number(oldExpireTime) < expireTime);
   const { name, scopes, dialect, models: of, mergeRepeats, lastUseTime, revokeTime } = next;
   assert.deepEqual(
     { name, scopes, dialect, models: of, mergeRepeats, lastUseTime, revokeTime },
