@@ -5,17 +5,18 @@ import type { TestCallbackRequest } from '../../../src/tasks/callbacks/send-test
 import { type HttpService, startHttpService } from '../../support/service/http-service.ts';
 import { askWith } from '../../support/service/operator-key.ts';
 import { newMember } from '../../support/service/person.ts';
-import { waitFor } from '../../support/wait-for.ts';
 
 let service: HttpService;
 let outcome: Awaited<ReturnType<HttpService['deps']['testCallback']>> = 204;
 /** Tests wait for it before they end. */
 let end: Promise<void> = Promise.resolve();
+let begun = () => {};
 const sent: TestCallbackRequest[] = [];
 before(async () => {
   service = await startHttpService({
     testCallback: async (request) => {
       sent.push(request);
+      begun();
       await end;
       return outcome;
     },
@@ -74,17 +75,19 @@ test('409 an account has one test at a time, of either kind; another account doe
   await setEventEndpoint(service.database.db, own.accountId, { url: 'https://own.example/', types: ['balance.low'] });
   let finish = () => {};
   end = new Promise((resolve) => (finish = resolve));
-  const earlier = sent.length;
+  const isFirstBegun = new Promise<void>((resolve) => (begun = resolve));
   const url = 'https://receiver.example/';
   const first = runTest(own.key, 'callbacks', { url });
-  await waitFor('the first test', () => sent.length > earlier || undefined);
+  await isFirstBegun;
   for (const [what, body] of [
     ['callbacks', { url }],
     ['events', {}],
   ] as const)
     assert.equal((await runTest(own.key, what, body)).json.error, 'callback_test_running');
+  const isSecondBegun = new Promise<void>((resolve) => (begun = resolve));
   const second = runTest(other.key, 'callbacks', { url });
-  await waitFor('the second test', () => sent.length > earlier + 1 || undefined);
+  // A refused one does not begin.
+  await Promise.race([isSecondBegun, second]);
   finish();
   assert.deepEqual([(await first).status, (await second).status], [200, 200]);
   assert.equal((await runTest(own.key, 'callbacks', { url })).status, 200);
