@@ -6,6 +6,7 @@ import {
   findAnyVideosByIds,
   type GalleryVideo,
   listVideos,
+  maxVideosExamined,
   type VideoFilter,
 } from '../../../src/library/gallery/videos.ts';
 import { findTask } from '../../../src/tasks/task-rows.ts';
@@ -105,4 +106,28 @@ test('the gallery lists the videos of an account by each filter, with their labe
       }
     for (const filter of [{}, { isFavorite: true }, { tag: 'sea' }, { words: 'red' }] as const)
       assert.deepEqual(await list({ ...filter, after: uuid(5) }), whole(), JSON.stringify(filter));
+  }));
+
+test('a video behind a thousand others is found by its label or its words at once, and by its ratio on a later page', () =>
+  rolledBack(database.db, async (db) => {
+    const old = { ...video, created_at: ago(5_000), param: param('a rare boat', '9:16') };
+    const taskId = await insertTask(db, accountId, old);
+    const label = { task_id: taskId, account_id: accountId, task_created_at: ago(5_000) };
+    await insertRow(db, 'task_favorites', label);
+    await insertRow(db, 'task_tags', { ...label, tag: 'sea' });
+    const text = `
+insert into tasks (id, account_id, model, price_name, param, credits_charged, deadline_ms, request_sha256, state, result, completed_at, created_at)
+select ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'm', 'standard', $2, 1, 1, sha256('a'), 'success', '{}', now(),
+  now() - n * interval '1 millisecond' from generate_series(1, $3) n`;
+    await db.run({ name: 'test-add-videos', text }, [accountId, param('a car'), maxVideosExamined]);
+    const list = async (filter: Partial<VideoFilter>) => {
+      const { videos, nextAfter } = await listVideos(db, { accountId, limit: 2, ...filter });
+      return { ids: videos.map((one) => one.taskId), nextAfter };
+    };
+    const whole = { ids: [taskId], nextAfter: undefined };
+    for (const filter of [{ tag: 'sea' }, { isFavorite: true }, { words: 'rare' }])
+      assert.deepEqual(await list(filter), whole, JSON.stringify(filter));
+    const nextAfter = uuid(maxVideosExamined);
+    assert.deepEqual(await list({ ratio: '9:16' }), { ids: [], nextAfter });
+    assert.deepEqual(await list({ ratio: '9:16', after: nextAfter }), whole);
   }));
