@@ -208,7 +208,9 @@ test('all pages of tasks that have ended are counted as usage, each once', async
     ${finishedTask('state, result', `'success', '{}'`)}`,
     [accountId, tasks],
   );
-  for (let times = 0; times < 2; times += 1) await run('countUsage');
-  const [sum] = await query('select sum(tasks)::int as rows from usage_days where account_id = $1', [accountId]);
-  assert.equal(sum?.rows, tasks);
+  for (let times = 0; times < 2; times += 1) {
+    await run('countUsage');
+    const [sum] = await query('select sum(tasks)::int as rows from usage_days where account_id = $1', [accountId]);
+    assert.equal(sum?.rows, tasks);
+  }
 });
