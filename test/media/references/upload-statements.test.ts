@@ -5,6 +5,7 @@ import { v4 as uuid } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import {
   confirmUpload,
+  findUploadFileName,
   listExpiredUploads,
   findUsableUploadsByIds,
   confirmOrReuseUpload,
@@ -130,4 +131,13 @@ test('files are listed for deletion page by page, the oldest first, once no task
     [same, young],
   );
   assert.deepEqual(await findUsableUploadsByIds(database.db, accountId, [fresh]), []);
+});
+
+test('the name of a file is found by its id, whether it has expired or not', async () => {
+  const accountId = await newAccount();
+  const clip = await stored(accountId, { fileName: 'video.mov' });
+  const sound = await stored(accountId, { fileName: 'audio.mp3', expiresInMs: -1_000 });
+  assert.deepEqual(await findUploadFileName(database.db, clip), { fileName: 'video.mov' });
+  assert.deepEqual(await findUploadFileName(database.db, sound), { fileName: 'audio.mp3' });
+  assert.equal(await findUploadFileName(database.db, uuid()), undefined);
 });

@@ -5,7 +5,12 @@ import { test } from 'node:test';
 import type { FfmpegRunner } from '../../../src/catalogue/media/ffmpeg-runner-types.ts';
 import { TaskError } from '../../../src/catalogue/tasks/task-error.ts';
 import { FfmpegError } from '../../../src/media/ffmpeg/ffmpeg.ts';
-import { withVideoErrorsAsTaskErrors, createVideoInspector } from '../../../src/media/video/inspect-and-make-poster.ts';
+import { checkAndMeasureVideo } from '../../../src/media/video/check-and-measure-video.ts';
+import {
+  withVideoErrorsAsTaskErrors,
+  createVideoInspector,
+  measureVideoIfPosterFits,
+} from '../../../src/media/video/inspect-and-make-poster.ts';
 import { VideoFileError } from '../../../src/media/video/video-file-error.ts';
 import { isPosterSizedJpeg } from '../../../src/media/ffmpeg/poster.ts';
 import { copyInstantClip } from '../../../src/providers/preview/preview-provider.ts';
@@ -79,4 +84,12 @@ test('a poster does not make a video of what is none', async (t) => {
   await assert.rejects(createVideoInspector(never)(order), (error) => {
     return error instanceof TaskError && error.failCode === 'result_invalid' && !error.retryable;
   });
+});
+
+test('a video is measured with its poster where that may stay, and with no other one', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { path, posterPath } = await copyInstantClip(folder);
+  assert.deepEqual(await measureVideoIfPosterFits(path, posterPath), await checkAndMeasureVideo(path));
+  await writeFile(posterPath, 'not found');
+  assert.equal(await measureVideoIfPosterFits(path, posterPath), undefined);
 });

@@ -7,7 +7,19 @@ import {
   revealSecretOnce,
   rotateSecret,
 } from '../../../src/tasks/callbacks/signing-secrets.ts';
+import {
+  defaultSecretOverlapSeconds,
+  insertFirstSigningSecret,
+  insertNextSigningSecret,
+  listSealedSecretsPage,
+  listSigningSecrets,
+  maxSecretOverlapSeconds,
+  replaceSealedSecret,
+  scheduleSigningSecretExpiry,
+  takeUnshownSecret,
+} from '../../../src/tasks/callbacks/signing-secret-rows.ts';
 import { createAccount } from '../../../src/credits/open-account.ts';
+import { ago, insertRow, rolledBack } from '../../support/database/rolled-back.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 
 const box = createSecretBox('the key from the configuration');
@@ -144,4 +156,69 @@ test('a secret that no VIDEOGEN_SECRET opens is named by its account, and the ot
   await ensureSigningSecrets(db, createSecretBox('the old one'), known);
   const outcome = await resealSecrets(db, createSecretBox('the new one', ['the old one']));
   assert.deepEqual(outcome, { current: 0, moved: 1, unopened: [strange] });
+});
+
+test('a former secret signs for a day after a rotation, or for up to 30 days', () => {
+  assert.deepEqual([defaultSecretOverlapSeconds, maxSecretOverlapSeconds], [86_400, 2_592_000]);
+});
+
+test('a secret signs until its expiry, and a rotation gives the current one its overlap and drops what has expired', async () => {
+  const [accountId, other] = [await newAccount(), await newAccount()];
+  await rolledBack(database.db, async (db) => {
+    const at = async (ms: number) =>
+      (
+        await db.run<{ at: number }>({ name: 'test-at', text: `select now() + $1 * interval '1 millisecond' as at` }, [
+          ms,
+        ])
+      )[0]?.at;
+    const add = (purpose: string, sealed: string, expiresInMs: number) =>
+      insertRow(db, 'callback_secrets', { account_id: accountId, purpose, sealed, expires_at: ago(-expiresInMs) });
+    await add('callback', 'older', 1);
+    await add('callback', 'gone', 0);
+    await add('event', 'gone, for events', 0);
+    for (const purpose of ['callback', 'event'] as const)
+      await insertFirstSigningSecret(db, accountId, purpose, purpose);
+    await insertFirstSigningSecret(db, accountId, 'callback', 'second');
+    await insertFirstSigningSecret(db, other, 'callback', 'theirs');
+    const current = { sealed: 'callback', expiresAt: undefined };
+    const older = { sealed: 'older', expiresAt: await at(1) };
+    assert.deepEqual(await listSigningSecrets(db, accountId, 'callback'), [current, older]);
+    await scheduleSigningSecretExpiry(db, accountId, 'callback', 60);
+    await insertNextSigningSecret(db, accountId, 'callback', 'next');
+    assert.deepEqual(await listSigningSecrets(db, accountId, 'callback'), [
+      { sealed: 'next', expiresAt: undefined },
+      { sealed: 'callback', expiresAt: await at(60_000) },
+      older,
+    ]);
+    assert.deepEqual(await listSigningSecrets(db, accountId, 'event'), [{ sealed: 'event', expiresAt: undefined }]);
+    assert.deepEqual(await listSigningSecrets(db, other, 'callback'), [{ sealed: 'theirs', expiresAt: undefined }]);
+    assert.equal(await takeUnshownSecret(db, accountId, 'callback'), undefined);
+    assert.deepEqual(await takeUnshownSecret(db, accountId, 'event'), { sealed: 'event' });
+    assert.deepEqual(await takeUnshownSecret(db, other, 'callback'), { sealed: 'theirs' });
+    const stored = (await listSealedSecretsPage(db, 0, 100)).filter((row) =>
+      [accountId, other].includes(row.accountId),
+    );
+    assert.deepEqual(
+      stored.map((row) => [row.accountId, row.sealed]),
+      [
+        [accountId, 'older'],
+        [accountId, 'gone, for events'],
+        [accountId, 'callback'],
+        [accountId, 'event'],
+        [other, 'theirs'],
+        [accountId, 'next'],
+      ],
+    );
+    const [first, second, ...others] = stored;
+    assert.ok(first !== undefined && second !== undefined);
+    assert.deepEqual(await listSealedSecretsPage(db, first.secretId, 1), [second]);
+    assert.equal(await replaceSealedSecret(db, first.secretId, 'another', 'moved'), undefined);
+    const { secretId } = first;
+    assert.deepEqual(await replaceSealedSecret(db, secretId, 'older', 'moved'), { secretId });
+    assert.deepEqual(await listSealedSecretsPage(db, secretId - 1, 100), [
+      { ...first, sealed: 'moved' },
+      second,
+      ...others,
+    ]);
+  });
 });

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../../src/accounts/accounts.ts';
+import { listOperatorActions } from '../../../src/accounts/operators/audit-log.ts';
+import {
+  cancelOwnTask,
+  cancelTaskAs,
+  cancelTaskIfUnstarted,
+  finishCancellation,
+  type TaskToStop,
+} from '../../../src/tasks/end/cancel-task.ts';
 import { completeTask, failAndRefund } from '../../../src/tasks/end/end-task-statements.ts';
 import { findTask, beginGenerationAttempt } from '../../../src/tasks/task-rows.ts';
 import { auditLedger } from '../../../src/credits/ledger/ledger-audit.ts';
 import { assertRefused } from '../../support/service/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/service/http-service.ts';
 import { recordEvents } from '../../support/service/metric-event-sinks.ts';
+import { shell } from '../../support/service/person.ts';
 import { madeUpResult } from '../../support/tasks/tasks.ts';
 
 let service: HttpService;
@@ -109,4 +118,67 @@ test('422 names what is missing or too much; 400 for what is no JSON', async () 
   assert.match((await cancel({ taskId: 7 })).json.msg, /^taskId: /);
   assert.equal((await cancel({ taskId: 'x', force: true })).status, 422);
   assertRefused(await cancel('{'), 400, /JSON/);
+});
+
+test('an operator cancels the task of any account, once, with an entry in the audit log and its reason', async () => {
+  const { db } = service.database;
+  const taskId = await created({ callBackUrl: 'http://receiver.test/' });
+  const order = { taskId, reason: 'a complaint' };
+  const ended = await cancelTaskAs(db, shell, order);
+  const task = await findTask(db, taskId);
+  assert.deepEqual(ended, { task, hasCallback: true, hasEvent: false, changed: true });
+  assert.deepEqual([task?.failure?.failCode, task?.creditsRefunded], ['cancelled', 165]);
+  const [entry] = await listOperatorActions(db, { limit: 1 });
+  const { action, accountId, details, actor } = entry ?? assert.fail();
+  assert.deepEqual(
+    { action, accountId, taskId: entry?.taskId, details, actor },
+    {
+      action: 'tasks.cancel',
+      accountId: account.accountId,
+      taskId,
+      details: { reason: 'a complaint', creditsRefunded: 165 },
+      actor: shell,
+    },
+  );
+  assert.deepEqual(await terminationsOf(taskId), [{ ms: 600_000 }]);
+  assert.deepEqual(await cancelTaskAs(db, shell, order), { ...ended, changed: false });
+  assert.deepEqual(await listOperatorActions(db, { limit: 1 }), [entry]);
+  await assert.rejects(cancelTaskAs(db, shell, { ...order, taskId: account.accountId }), /not found/);
+});
+
+/** The times at which the workflow of a task is to be terminated, from the end of the task on. */
+function terminationsOf(taskId: string) {
+  const text = `
+select (extract(epoch from due_at - completed_at) * 1000)::float8 as ms
+from workflow_terminations join tasks on id = task_id where task_id = $1`;
+  return service.database.db.run({ name: 'test-terminations', text }, [taskId]);
+}
+
+test('a cancellation of an unstarted task leaves one whose video an upstream may make', async () => {
+  const { db } = service.database;
+  const deps = {
+    ...service.deps,
+    db,
+    events: recordEvents('task_ended'),
+    stopTask: (task: TaskToStop) => stops.push(task),
+  };
+  const stops: TaskToStop[] = [];
+  const [generating, waiting] = [await created(), await created()];
+  await beginGenerationAttempt(db, generating);
+  for (const taskId of [generating, waiting, waiting]) await cancelTaskIfUnstarted(deps, taskId);
+  assert.equal((await findTask(db, generating))?.state, 'generating');
+  const task = await findTask(db, waiting);
+  assert.deepEqual([task?.failure?.failCode, task?.creditsRefunded], ['cancelled', 165]);
+  assert.deepEqual(stops, [{ taskId: waiting, accountId: account.accountId, hasCallback: false, hasEvent: false }]);
+  assert.deepEqual(deps.events.seen, [{ kind: 'task_ended', task }]);
+  assert.deepEqual([await terminationsOf(generating), await terminationsOf(waiting)], [[], [{ ms: 600_000 }]]);
+  await cancelOwnTask(deps, generating);
+  assert.deepEqual(await terminationsOf(generating), [{ ms: 600_000 }]);
+});
+
+test('a cancellation of a task that has not ended cannot be answered', async () => {
+  const task = (await findTask(service.database.db, await created())) ?? assert.fail();
+  const stopTask = () => assert.fail('nothing has ended');
+  const ended = { task, hasCallback: false, hasEvent: false, changed: true };
+  assert.throws(() => finishCancellation({ stopTask, events }, ended), /has not ended/);
 });

@@ -4,11 +4,14 @@ import { v5 as uuidv5 } from 'uuid';
 import { createAccount } from '../../../src/credits/open-account.ts';
 import { providerFailures } from '../../../src/tasks/jobs/task-failures-of-jobs.ts';
 import type { JobOutcome } from '../../../src/tasks/jobs/job-states.ts';
+import { asRunningJob } from '../../../src/tasks/jobs/job-of-attempt-types.ts';
 import { findOpenOrReserveJob, findDisabledMachinePause } from '../../../src/tasks/jobs/next-job.ts';
+import { startCooldown } from '../../../src/tasks/jobs/provider-pools-and-switches.ts';
 import type { ProviderJob } from '../../../src/tasks/jobs/provider-jobs.ts';
 import { saveTaskTiers } from '../../../src/tasks/jobs/stored-task-tiers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/test-database.ts';
 import { heldProvider, modelsAt, providersOf } from '../../support/tasks/fake-providers.ts';
+import { createFakeUpstream } from '../../support/tasks/fake-upstream.ts';
 import { acceptTestTask, taskParam } from '../../support/tasks/tasks.ts';
 
 // The next job of a task, from its rows. Its providers have no slots; test/tasks/jobs/slots.test.ts has those.
@@ -218,4 +221,62 @@ test('a task of our own machine waits only while that is disabled', async () => 
     findDisabledMachinePause({ switches: { isDisabled: (provider) => Promise.resolve(provider === disabled) } });
   assert.equal(await pauseIf('a'), undefined);
   assert.deepEqual(await pauseIf('preview'), { kind: 'waits', why: 'provider disabled', pauseMs: 5_000 });
+});
+
+test('a task takes a slot of the first provider that has one, passes over one that cools, and queues at a full one', async () => {
+  const { db } = database;
+  const upstreams = ['c', 'd'].map((name) => createFakeUpstream({ name }).provider);
+  const deps = {
+    db,
+    models: () => modelsAt(['c', 'd'], { limit: 1 }),
+    providers: providersOf(upstreams),
+    switches: { isDisabled: () => Promise.reject(new Error('upstreams are asked for a slot instead')) },
+  };
+  const request = async () => {
+    const id = await acceptTestTask(db, accountId, taskParam('routed'));
+    await saveTaskTiers(db, id, deps.models().get('videogen-2.0-fast')?.tiers ?? assert.fail());
+    const next = await findOpenOrReserveJob(deps, { taskId: id, accountId, param: taskParam('routed') }, []);
+    if (next.kind === 'job') {
+      const { state, pool, ordinal, entry, open, taskId: of } = next.job;
+      assert.deepEqual([state, ordinal, open.provider.name, of], ['reserved', 1, entry.provider, id]);
+      return pool;
+    }
+    if (next.kind !== 'waits') return next.kind;
+    assert.ok(next.pauseMs > 0 && next.pauseMs < 3_600_000);
+    return next.kind;
+  };
+  const coolDown = (provider: string) =>
+    startCooldown(db, {
+      pool: `${provider}/model`,
+      provider,
+      reason: 'unreachable',
+      baseMs: 7_200_000,
+      maxMs: 7_200_000,
+      isOfProvider: false,
+    });
+  assert.equal(await request(), 'c/model');
+  assert.equal(await request(), 'waits', 'its own limit is a queue');
+  await coolDown('c');
+  assert.equal(await request(), 'd/model');
+  assert.equal(await request(), 'waits');
+  await coolDown('d');
+  assert.equal(await request(), 'waits');
+});
+
+test('a job whose upstream id is known runs from now on unless its time is known, with the handle of its provider', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000 });
+  const { provider } = createFakeUpstream({ name: 'c' });
+  const open = providersOf([provider]).ofEntry({ provider: 'c' } as never) ?? assert.fail();
+  const base = { taskId, ordinal: 2, jobKey: 'key', pool: 'c/model', open, resubmissions: 1 };
+  const task = { param: taskParam('runs') };
+  const upstream = { jobKey: 'key', id: 'an id', handle: {}, input: task.param.input };
+  const running = { state: 'running', ...base, provider, upstream, submittedAt: 1_000, upstreamEndedAt: undefined };
+  assert.deepEqual(asRunningJob(task, base, { provider, id: 'an id' }), running);
+  const known = { provider, id: 'an id', handle: { url: 'a place' }, submittedAt: 5, upstreamEndedAt: 7 };
+  assert.deepEqual(asRunningJob(task, base, known), {
+    ...running,
+    upstream: { ...upstream, handle: { url: 'a place' } },
+    submittedAt: 5,
+    upstreamEndedAt: 7,
+  });
 });
