@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findAccount } from '../../../src/accounts/accounts.ts';
-import { createRateLimiter } from '../../../src/api/core/limits/rate-limits.ts';
-import type { Database } from '../../../src/platform/database/database.ts';
-import { assertRefused } from '../../support/service/http-client.ts';
-import { plainRequest } from '../../support/service/http-service.ts';
-import { retryAfterMs, useDatabase } from './limits/rates-stage.ts';
+import { findAccount } from '../../../../src/accounts/accounts.ts';
+import { createRateLimiter } from '../../../../src/api/core/limits/rate-limits.ts';
+import type { Database } from '../../../../src/platform/database/database.ts';
+import { assertRefused } from '../../../support/service/http-client.ts';
+import { plainRequest } from '../../../support/service/http-service.ts';
+import { retryAfterMs, useDatabase } from './rates-stage.ts';
 
 const { database, withService } = useDatabase();
 
