@@ -110,7 +110,8 @@ test(
       return (await page.evaluate<string[]>('window.shown')).length > 0 || undefined;
     });
     assert.deepEqual(await page.evaluate('window.shown'), ['0 of 3 videos are ready']);
-    assert.equal(await page.title(), '3/3 done · Videogen');
+    // The page renders it after the notification.
+    await becomes('the title', () => page.title(), '3/3 done · Videogen');
     assert.deepEqual(errors, []);
   },
 );
