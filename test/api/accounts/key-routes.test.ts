@@ -76,7 +76,7 @@ test('200 a key is created with every rule that is given, and its successor has 
   );
 });
 
-test('a key of another account, an unknown and a revoked key are not rotated, and none is beyond the calling key', async () => {
+test('a key of another account, an unknown key and a revoked key are not rotated, and no successor exceeds the calling key', async () => {
   const [own, other] = [await service.newAccount(0, all), await service.newAccount(0, all)];
   const target = await made(own.key, '', { name: 'target' });
   for (const keyId of ['x', randomUUID()])

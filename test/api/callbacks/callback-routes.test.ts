@@ -55,7 +55,7 @@ test('200 callbacks of the account alone are listed, the newest first, in pages,
   assert.deepEqual(shown, { ...about, nextAttemptTime: null, attempts: [attempt] });
 });
 
-test('the callback of one task: none before its end, 404 a task of another account, 422 with another filter', async () => {
+test('the callback of one task is listed after its end; 404 a task of another account; 422 with another filter', async () => {
   const [own, other] = [await service.newAccount(10_000), await service.newAccount(10_000)];
   const waits = await acceptTestTask(service.database.db, own.accountId, taskParam('waits', {}, url));
   assert.deepEqual(await dataOf(list(own.key, { taskId: waits })), { callbacks: [], nextCursor: null });
@@ -119,7 +119,7 @@ test('200 all failed callbacks of the account since a time are sent again; 200 a
   assert.deepEqual(service.redelivered.at(-1), { deliveryId: theirs, accountId: other.accountId });
 });
 
-test('403 a key that may only create tasks lists no callbacks, and one that may only read sends none', async () => {
+test('403 a key that may only create tasks lists no callbacks, and a key that may only read redelivers no callback', async () => {
   const writer = await service.newAccount(10_000, ['tasks:write']);
   const reader = await service.newAccount(10_000, ['tasks:read']);
   const taskId = await ended(reader.accountId, 'failed');

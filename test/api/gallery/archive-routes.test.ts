@@ -60,7 +60,7 @@ test('200 an archive has each chosen video once, and its link names them, their 
   assert.equal(files.length, 2);
 });
 
-test('404 a video of another account or of none, 422 no video and more than 50', async () => {
+test('404 a video of another account and an unknown video, 422 no video and more than 50', async () => {
   const [own, other] = [await newClient(), await newClient()];
   const [mine, theirs] = [await own.store('mine', 10), await other.store('theirs', 10)];
   for (const strange of [theirs, randomUUID(), 'x'])

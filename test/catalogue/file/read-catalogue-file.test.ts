@@ -293,7 +293,7 @@ test('a report has a bound, too', () => {
   assert.equal(faults.at(-1), '300 more');
 });
 
-test('a secret that is missing is a problem of its field, and any other error while it is read is none of the file', () => {
+test('a missing secret is reported for its field, and any other error while it is read is thrown unchanged', () => {
   const providers = { own: { kind: 'own', baseUrl: 'http://x', key: { env: 'OWN_KEY' } } };
   const text = JSON.stringify({ providers, models: [{ ...model, providers: ['own'] }] });
   const reading = (error: Error) => () =>

@@ -51,7 +51,7 @@ test('a list of addresses has as many as the model takes, and may be left out wh
   assert.deepEqual(taken({ max: 0 }), [[0], true, true]);
 });
 
-test('the message about a list names how many it may hold, and that a model without any takes none', () => {
+test('the message about a list names its limit, and that a model without such a list accepts no items', () => {
   const url = 'https://media.example/a.png';
   const messageFor = (bounds: { readonly min?: number; readonly max: number }, count: number) =>
     urlsSchema(bounds, { refuseMediaUrl: () => undefined }, 'image', 'Images.')

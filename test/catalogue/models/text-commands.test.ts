@@ -100,7 +100,7 @@ test('each command is read as the field of Ark that it stands for, and leaves th
   });
 });
 
-test('of two commands for one field the later counts, and a word with a dash before it is none', () => {
+test('the last of two commands for one field counts, and a command needs a space before it and a value', () => {
   const { prompt, fields } = readTextCommands('  a fox--dur 4 --duration 5 --seed --dur 6');
   assert.equal(prompt.replaceAll(/\s+/g, ' '), 'a fox--dur 4 --seed');
   assert.deepEqual([...fields], [['duration', '6']]);

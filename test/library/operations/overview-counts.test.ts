@@ -48,7 +48,7 @@ test('unfinished tasks of all accounts are counted by model and state, with the 
   });
 });
 
-test('the tasks of the last 24 hours are counted by their creation, whatever their state, with what they were charged', async () => {
+test('tasks created in the last 24 hours are counted in every state, with the credits that they were charged', async () => {
   await rolledBack(database.db, async (db) => {
     assert.deepEqual(await sumTasksCreatedInDay(db), { created: 0, charged: 0 });
     await insertTask(db, accountId, { credits_charged: 1, created_at: ago(dayMs - 1) });

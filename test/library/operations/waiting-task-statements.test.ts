@@ -57,7 +57,7 @@ async function inMs(db: StatementRunner, ms: number): Promise<number | undefined
 
 const queuing = { state: 'queuing', attempt_seen_at: ago(0) };
 
-test('a task that waits at providers has the reason of its next request there, and one that has ended waits for none', () =>
+test('a task that waits for providers has the reason of its next request, and a task that has ended does not wait', () =>
   rolledBack(database.db, async (db) => {
     await addAccountsAndPools(db);
     let age = 9_000_000;

@@ -85,7 +85,7 @@ test('a reading that takes too long is a timeout, which is not blamed on the fil
   await reading;
 });
 
-test('a reader that crashes has an unreadable file, and one that is ended by somebody else has not', async (t) => {
+test('a crash of the reader is an error of the file, and its end by another signal is not', async (t) => {
   const path = await endlessPath(t);
   const endedBy = async (signal: NodeJS.Signals) => {
     const reading = runVideoReader('facts', path).catch((error: unknown) => error);

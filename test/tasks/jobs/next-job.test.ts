@@ -230,7 +230,7 @@ test('a task takes a slot of the first provider that has one, passes over one th
     db,
     models: () => modelsAt(['c', 'd'], { limit: 1 }),
     providers: providersOf(upstreams),
-    switches: { isDisabled: () => Promise.reject(new Error('upstreams are asked for a slot instead')) },
+    switches: { isDisabled: () => Promise.reject(new Error('a switch was read before a slot was requested')) },
   };
   const request = async () => {
     const id = await acceptTestTask(db, accountId, taskParam('routed'));
